@@ -78,6 +78,9 @@ class Reading {
     if (this.tablesOfTenants.length === 0) return 'chain'
     const isFree = (id: number) => this.classOf(id) !== this.classOf(parameter)
     if (!this.tablesOfTenants.some(isFree)) return 'tenant'
+    const ofTables = new Set(this.tablesOfTenants.map((id) => this.classOf(id)))
+    const classesOf = (ids: Ids) =>
+      new Set(ids.map((id) => this.classOf(id)).filter((each) => ofTables.has(each)))
     const free = this.selects.filter(({ places }) => places.some(isFree))
     const refusals: [boolean, string][] = [
       [free.some((select) => select.isLocking), 'locks rows of several tenants'],
@@ -87,10 +90,7 @@ class Reading {
         free.some((select) => select.tiedToGiven),
         'looks up rows of several tenants for each row that is given',
       ],
-      [
-        this.joined.some((ids) => new Set(ids.map((id) => this.classOf(id))).size > 1),
-        'joins tables of tenants without their entity_id',
-      ],
+      [this.joined.some((ids) => classesOf(ids).size > 1), 'joins tables of tenants without their entity_id'],
     ]
     const found = refusals.find(([isRefused]) => isRefused)
     return found ? { refused: found[1] } : 'across'
@@ -150,7 +150,8 @@ class Reading {
 
   /** A result that is made before the rest of the statement: what binds its tables does not bind those that are joined with it. */
   private apart(output: Output): Output {
-    return { ...output, ids: output.ids.map((ids) => ids && [this.make()]) }
+    const isGiven = (ids: Ids) => ids.every((id) => id === parameter)
+    return { ...output, ids: output.ids.map((ids) => (ids && !isGiven(ids) ? [this.make()] : ids)) }
   }
 
   private insert(insert: Part, outer: Scope): Output {
@@ -339,6 +340,10 @@ class Reading {
         compared['kind'] === 'AEXPR_NOT_DISTINCT')
     if (compared && isEquality)
       this.equal(rowOf(partOf(compared, 'lexpr')!), rowOf(partOf(compared, 'rexpr')!), scope)
+    if (compared?.['kind'] === 'AEXPR_OP_ANY' && isListOfParameters(partOf(compared, 'rexpr')!)) {
+      const one = this.tenantOf(partOf(compared, 'lexpr')!, scope)
+      if (one) this.join(one, [parameter])
+    }
     const link = partOf(condition, 'SubLink')
     if (link?.['subLinkType'] === 'ANY_SUBLINK' && stringsOf(link, 'operName').length === 0) {
       this.seen.add(link)
@@ -446,6 +451,12 @@ class Reading {
   private join(left: Ids, right: Ids): void {
     for (const one of left) for (const two of right) this.classes[this.classOf(one)] = this.classOf(two)
   }
+}
+
+/** An array of parameters, as `any(array[$1, $1])` has it to keep the planner from an index. */
+function isListOfParameters(expression: Part): boolean {
+  const list = partOf(partOf(partOf(expression, 'TypeCast') ?? {}, 'arg') ?? expression, 'A_ArrayExpr')
+  return list !== undefined && partsOf(list, 'elements').every((each) => partOf(each, 'ParamRef'))
 }
 
 const isLimited = (select: Part | undefined) => Boolean(select?.['limitCount'] ?? select?.['limitOffset'])

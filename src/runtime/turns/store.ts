@@ -70,7 +70,6 @@ function sharesOf(entities: readonly WaitingEntity[], limit: number): Map<string
   )
 }
 
-const lastEntity = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 /** Rows that are read to find entities: small backlogs take one statement together, and a large one takes one of its own. */
 const rowsOfLook = 100
 
@@ -81,31 +80,32 @@ async function waitingEntities<Row>(
   { from, where }: TakenInTurns<Row>,
   max: number,
 ): Promise<WaitingEntity[]> {
+  const found = (): WaitingEntity[] => []
   const ranges = [
-    { from: after, to: lastEntity, found: [] as WaitingEntity[] },
-    { from: noEntity, to: after, found: [] as WaitingEntity[] },
+    { begin: sql`entity_id > ${after}`, end: sql`true`, isWhole: false, found: found() },
+    { begin: sql`true`, end: sql`entity_id <= ${after}`, isWhole: false, found: found() },
   ]
   for (;;) {
-    const open = ranges.filter((range) => range.from < range.to)
+    const open = ranges.filter(({ isWhole }) => !isWhole)
     if (open.length === 0 || ranges.reduce((sum, { found }) => sum + found.length, 0) >= max) break
     const looks = open.map(
-      (range) => sql`select ${ranges.indexOf(range)}::integer as range, entity_id, count(*) as count from (
-        select entity_id from ${from} where ${where} and entity_id > ${range.from} and entity_id <= ${range.to}
+      ({ begin, end }, index) => sql`select ${index}::integer as range, entity_id, count(*) as count from (
+        select entity_id from ${from} where ${where} and ${begin} and ${end}
         order by entity_id limit ${rowsOfLook}) looked group by entity_id`,
     )
     const rows = await db.all<WaitingEntity & { range: number }>(
       sql`${join(looks, ' union all ')} order by range, entity_id`,
     )
-    for (const range of open) {
-      const own = rows.filter((row) => ranges[row.range] === range)
-      const isWhole = own.reduce((sum, { count }) => sum + count, 0) < rowsOfLook
-      range.found.push(
-        ...own.map(({ entityId, count }, index) => {
-          const isCut = !isWhole && index === own.length - 1
-          return { entityId, count: isCut ? Number.POSITIVE_INFINITY : count }
-        }),
-      )
-      range.from = isWhole ? range.to : own.at(-1)!.entityId
+    for (const [index, range] of open.entries()) {
+      const own = rows.filter((row) => row.range === index)
+      const last = own.at(-1)
+      const isCut = own.reduce((sum, { count }) => sum + count, 0) === rowsOfLook
+      range.isWhole = !isCut || last?.entityId === after
+      if (isCut && last) {
+        last.count = Number.POSITIVE_INFINITY
+        range.begin = sql`entity_id > ${last.entityId}`
+      }
+      range.found.push(...own)
     }
   }
   return ranges.flatMap(({ found }) => found).slice(0, max)

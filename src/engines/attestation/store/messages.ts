@@ -241,7 +241,7 @@ export const setDelay = (tx: Db, id: string, reason: DelayReason) =>
 export const setAttested = (tx: Db, attested: readonly AttestedMessage[], nowMs: number) =>
   tx.run(sql`update messages m set state = 'complete', attested_message = row.attested_message,
       attestation = row.attestation, digest = row.digest, finality_threshold = row.finality_threshold,
-      expiration_block = row.expiration_block, attested_date = ${formatInstant(nowMs)}, attested_at = clock_timestamp(), reattest = false,
+      expiration_block = row.expiration_block, attested_date = ${formatInstant(nowMs)}, attested_at = statement_timestamp(), reattest = false,
       forward_fee = row.forward_fee_atomic
     from jsonb_to_recordset(${jsonOf(attested)}::jsonb) as row(id uuid, attested_message text, attestation text,
       digest text, finality_threshold integer, expiration_block numeric, forward_fee_atomic numeric)

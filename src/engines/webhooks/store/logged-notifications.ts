@@ -176,7 +176,7 @@ const requeue = (db: Db, entityId: string, chosen: Sql, cause: Cause, at: string
     )
     insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, sequence, state, cause,
         replay_id, position, due_date, create_date, update_date)
-      select c.entity_id, c.subscription_id, c.id, c.resource_id, c.sequence, 'waiting', ${cause}, c.replay_id,
+      select ${entityId}::uuid, c.subscription_id, c.id, c.resource_id, c.sequence, 'waiting', ${cause}, c.replay_id,
         p.before + row_number() over (partition by p.id order by c.sequence), c.due_date, ${at}::timestamptz,
         ${at}::timestamptz
       from chosen c join placed p on p.id = c.subscription_id

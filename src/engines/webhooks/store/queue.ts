@@ -188,7 +188,7 @@ export async function insertNotifications(
     ), queued as (
       insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, sequence, position, state,
         due_date, create_date, update_date)
-      select w.entity_id, w.id, c.id, c.resource_id, c.sequence,
+      select ${entityId}::uuid, w.id, c.id, c.resource_id, c.sequence,
         w.before + row_number() over (partition by w.id order by c.sequence), 'waiting', ${at}::timestamptz,
         ${at}::timestamptz, ${at}::timestamptz
       from chosen c join woken w on w.id = c.subscription_id
