@@ -106,7 +106,7 @@ async function collect(filter: string, ask: () => Promise<{ status: number }>): 
   collected.stop()
   if (status !== 200) return false
   for (const [text, statement] of collected.sent)
-    if (isPage.test(text) && !text.includes('with recursive'))
+    if (isPage.test(text) && !text.includes(') looked group by entity_id'))
       asked.set(`${filter}: ${text}`, { ...statement, filter })
   return true
 }

@@ -113,7 +113,8 @@ it.runIf(postgres && hasPgbouncer())(
       BEZANT_DIRECT_DATABASE_URL: at(cluster.port, roles.owner),
     })
     expect(bare.output).toContain(`set timezone = 'UTC'`)
-    const other = await doctor({ BEZANT_DIRECT_DATABASE_URL: direct.replace(databaseName, 'postgres') })
+    const elsewhere = direct.replace(new RegExp(`/${databaseName}$`), '/postgres')
+    const other = await doctor({ BEZANT_DIRECT_DATABASE_URL: elsewhere })
     expect(other.output).toContain('must lead to the same database, with the same user')
     expect([undirected, dropping, bare, other].map(({ code }) => code)).toEqual([1, 1, 1, 1])
   },

@@ -31,7 +31,7 @@ export function unlinkedEntries(db: Db, turn: Turn, limit: number): Promise<read
     db.all<UnlinkedEntry>(sql`select q.entity_id, q.id, ${entryColumns}, l.position as last_position,
         encode(l.hash, 'hex') as last_hash
       from (select entity_id, id, sequence from unlinked_audit where entity_id = ${entityId} order by sequence limit ${count}) q
-      left join audit_entries r on r.entity_id = ${entityId} and r.id = q.id
+      left join lateral (select * from audit_entries r where r.entity_id = ${entityId} and r.id = q.id limit 1) r on true
       left join (select position, hash from audit_links where entity_id = ${entityId} order by position desc limit 1) l on true
       order by q.sequence`)
   return takeInTurns(db, turn, { from: sql`unlinked_audit`, where: sql`true`, take }, limit)
