@@ -316,6 +316,8 @@ describe.runIf(postgres)('with a streaming replica', () => {
       const readiness = await httpAs(first, undefined)('GET', '/ready')
       expect(readiness.body.database).toBe('ready')
     } finally {
+      // A server that stays frozen never closes.
+      replica.thaw()
       isOver = true
       await readers
     }

@@ -99,6 +99,7 @@ export const batches: Product = {
     await fundMerchant(setting)
     return async () => {
       const addresses = [freshAddress(), freshAddress(), freshAddress()]
+      for (const address of addresses) await makeActiveRecipient(world, { address })
       const rows = addresses.map((address) => `${address},BASE,0.01,USD,invoice ${nextCount()}`)
       const batch = await uploadBatch(world, fileOf('address,chain,amount,currency,reference', ...rows))
       await approveBatch(world, batch)
