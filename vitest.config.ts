@@ -29,7 +29,7 @@ export default defineConfig(({ mode }) => ({
         : ['src/**/*.test.ts', 'testing/**/*.test.ts', 'scripts/**/*.test.ts', 'contracts/**/*.test.ts'],
     globalSetup: ['testing/runner/global-setup.ts'],
     setupFiles: [
-      'testing/runner/judge-statements.ts',
+      ...(process.env['TEST_DRAWS'] === 'none' ? ['testing/runner/judge-statements.ts'] : []),
       ...(process.env['COLLECT_STATEMENTS'] === undefined ? [] : ['testing/runner/statement-files.ts']),
     ],
     env: {

@@ -275,30 +275,30 @@ type AttemptRef = {
 }
 
 /** Marks the attempts with these hashes as mined and returns them. Nothing else of their nonces is sent: no block can contain it now. */
-export async function markAttemptsMined(
+export const markAttemptsMined = (
   tx: Db,
   blockchain: string,
   hashes: readonly { entityId: string; txHash: string }[],
-): Promise<AttemptRef[]> {
-  const changed = await perEntity(hashes, (entityId, own) =>
-    tx.all<AttemptRef & { isMined: boolean }>(sql`with mined as (
-      select m.id, m.address, m.nonce from unnest(${own.map((row) => row.txHash)}::text[]) as n(h)
-      join attempts m on m.entity_id = ${entityId} and m.blockchain = ${blockchain} and m.tx_hash = n.h
-    ), locked as materialized (
-      select l.id, c.is_mined
-      from (select id, true as is_mined from mined
-        union all
-        select o.id, false from mined m cross join lateral (select s.id from attempts s where s.entity_id = ${entityId}
-          and s.blockchain = ${blockchain} and s.address = m.address and s.nonce = m.nonce and s.id <> m.id
-          and s.state in ('signed', 'sent') order by s.nonce limit ${attemptsPerNonceMax}) o) c
-      join attempts l on l.entity_id = ${entityId} and l.id = c.id ${inLockOrder}
+): Promise<AttemptRef[]> =>
+  perEntity(hashes, async (entityId, own) => {
+    const mined = await tx.all<AttemptRef>(sql`with locked as materialized (
+      select l.id from unnest(${own.map((row) => row.txHash)}::text[]) as n(h)
+      join attempts l on l.entity_id = ${entityId} and l.blockchain = ${blockchain} and l.tx_hash = n.h ${inLockOrder}
     )
-    update attempts a set state = case when n.is_mined then 'mined' else 'replaced' end
-    from locked n where a.entity_id = ${entityId} and a.id = n.id
-    returning a.entity_id, a.id, a.transaction_id, a.kind, a.tx_hash, n.is_mined`),
-  )
-  return changed.filter(({ isMined }) => isMined)
-}
+    update attempts a set state = 'mined' from locked n where a.entity_id = ${entityId} and a.id = n.id
+    returning a.entity_id, a.id, a.transaction_id, a.kind, a.tx_hash`)
+    // A statement of its own, which sees what was signed while the first one waited for its locks.
+    await tx.run(sql`with locked as materialized (
+      select l.id from unnest(${mined.map(({ id }) => id)}::uuid[]) as n(i)
+      join attempts m on m.entity_id = ${entityId} and m.id = n.i
+      cross join lateral (select s.id from attempts s where s.entity_id = ${entityId}
+        and s.blockchain = ${blockchain} and s.address = m.address and s.nonce = m.nonce and s.id <> m.id
+        and s.state in ('signed', 'sent') order by s.nonce limit ${attemptsPerNonceMax}) o
+      join attempts l on l.entity_id = ${entityId} and l.id = o.id ${inLockOrder}
+    )
+    update attempts a set state = 'replaced' from locked n where a.entity_id = ${entityId} and a.id = n.id`)
+    return mined
+  })
 
 /**
  * Handles an orphaned block: for each nonce, the last bytes signed are due to be sent again at once. Returns the attempts
