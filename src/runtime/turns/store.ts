@@ -28,7 +28,8 @@ type TakenInTurns<Row> = {
 
 /**
  * Takes at most `limit` rows of a queue: the first of every entity, then the second of each. Statements that take rows name one
- * entity, since those of several entities may be on different servers; the one that finds entities locks nothing.
+ * entity, since those of several entities may be on different servers; the one that finds entities locks nothing. Entities whose rows
+ * others have locked, or of which nothing can be taken, are passed over until the circle is complete.
  */
 export async function takeInTurns<Row>(
   db: Db,
@@ -36,7 +37,20 @@ export async function takeInTurns<Row>(
   queue: TakenInTurns<Row>,
   limit: number,
 ): Promise<Row[]> {
-  const entities = await waitingEntities(db, turn.after, queue, Math.max(limit, lookedAtMax))
+  const nextEntities = searchFrom(db, turn.after, queue)
+  for (;;) {
+    const entities = await nextEntities(Math.max(limit, lookedAtMax))
+    const taken = await takeFrom(turn, queue, entities, limit)
+    if (taken.length > 0 || entities.length === 0) return taken
+  }
+}
+
+async function takeFrom<Row>(
+  turn: Turn,
+  queue: TakenInTurns<Row>,
+  entities: readonly WaitingEntity[],
+  limit: number,
+): Promise<Row[]> {
   const shares = sharesOf(entities, limit)
   const taken: (readonly Row[])[] = []
   let left = limit
@@ -73,21 +87,14 @@ function sharesOf(entities: readonly WaitingEntity[], limit: number): Map<string
 /** Rows that are read to find entities: small backlogs take one statement together, and a large one takes one of its own. */
 const rowsOfLook = 100
 
-/** The entities with rows to take, at most `max`, beginning with those after `after`. */
-async function waitingEntities<Row>(
-  db: Db,
-  after: string,
-  { from, where }: TakenInTurns<Row>,
-  max: number,
-): Promise<WaitingEntity[]> {
+/** Returns the search for entities with rows to take: each call finds at most `max` further ones, beginning with those after `after`. */
+function searchFrom<Row>(db: Db, after: string, { from, where }: TakenInTurns<Row>) {
   const found = (): WaitingEntity[] => []
   const ranges = [
     { begin: sql`entity_id > ${after}`, end: sql`true`, isWhole: false, found: found() },
     { begin: sql`true`, end: sql`entity_id <= ${after}`, isWhole: false, found: found() },
   ]
-  for (;;) {
-    const open = ranges.filter(({ isWhole }) => !isWhole)
-    if (open.length === 0 || ranges.reduce((sum, { found }) => sum + found.length, 0) >= max) break
+  const look = async (open: typeof ranges) => {
     const looks = open.map(
       ({ begin, end }, index) => sql`select ${index}::integer as range, entity_id, count(*) as count from (
         select entity_id from ${from} where ${where} and ${begin} and ${end}
@@ -108,7 +115,19 @@ async function waitingEntities<Row>(
       range.found.push(...own)
     }
   }
-  return ranges.flatMap(({ found }) => found).slice(0, max)
+  return async (max: number): Promise<WaitingEntity[]> => {
+    for (;;) {
+      const open = ranges.filter(({ isWhole }) => !isWhole)
+      if (open.length === 0 || ranges.reduce((sum, { found }) => sum + found.length, 0) >= max) break
+      await look(open)
+    }
+    let left = max
+    return ranges.flatMap(({ found }) => {
+      const next = found.splice(0, left)
+      left -= next.length
+      return next
+    })
+  }
 }
 
 /** Returns the deferral of a blocked item: a tenth of the time that it has waited, from 0.5 to 30 s. */

@@ -20,7 +20,7 @@ import {
 import { perEntity } from '#runtime/per-entity'
 import { isOwned, type RowOwner } from '#runtime/row-owner'
 import type { Queue } from '#runtime/turns/queues'
-import { deferredUntil, isNotDeferred, lookedAtMax, type Turn, takeInTurns } from '#runtime/turns/store'
+import { deferredUntil, isNotDeferred, type Turn, takeInTurns } from '#runtime/turns/store'
 import { type State, statesBefore } from '../states.ts'
 
 export type Level = 'LOW' | 'MEDIUM' | 'HIGH'
@@ -249,7 +249,7 @@ const sendersMax = 2_000
  * then those tried longest ago. Index probes for each sender keep the cost independent of the backlog. Entities of which all senders
  * are deferred are passed over.
  */
-export async function waitingSenders(
+export function waitingSenders(
   db: Db,
   turn: Turn,
   blockchain: string,
@@ -257,20 +257,9 @@ export async function waitingSenders(
   ofAccounts: boolean,
 ): Promise<WaitingSender[]> {
   const where = sql`q.blockchain = ${blockchain} and ${isWaiting(ofAccounts)}`
-  const passed = new Set<string>()
-  for (;;) {
-    const before = passed.size
-    const take = async (entityId: string, max: number) => {
-      if (passed.has(entityId)) return []
-      passed.add(entityId)
-      return db.all<WaitingSender>(
-        sql`${sendersOf(turn.queue, blockchain, entityId, ofAccounts)} limit ${max}`,
-      )
-    }
-    const found = await takeInTurns(db, turn, { from: sql`transactions q`, where, take }, limit)
-    if (found.length > 0 || passed.size - before < lookedAtMax) return found
-    turn.after = [...passed].at(-1)!
-  }
+  const take = (entityId: string, max: number) =>
+    db.all<WaitingSender>(sql`${sendersOf(turn.queue, blockchain, entityId, ofAccounts)} limit ${max}`)
+  return takeInTurns(db, turn, { from: sql`transactions q`, where, take }, limit)
 }
 
 /**
