@@ -3,7 +3,8 @@ import type { UnlistedBalance } from '#engines/ledger/index'
 import type { BalanceUnit } from '#engines/ledger/tokens/index'
 import { type Db, sql } from '#runtime/db/db'
 import { perEntity } from '#runtime/per-entity'
-import { type Turn, takeInTurns } from '#runtime/turns/store'
+import { claimInTurns } from '#runtime/turns/claim'
+import type { Turn } from '#runtime/turns/store'
 
 /** The name under which this engine follows the steps of chains. */
 export const tokenEngine = 'tokens'
@@ -102,16 +103,19 @@ export async function claimDueChecks(
   limit: number,
   leaseMs: number,
 ): Promise<readonly TokenCheck[]> {
-  const isDue = sql`c.blockchain = ${blockchain} and c.due_at < 'infinity' and c.due_at <= now()`
-  const take = (entityId: string, count: number) =>
-    db.all<TokenCheck>(sql`with due as materialized (
-        select c.token_id, c.address, ${waitedMs} from token_checks c where ${isDue} and c.entity_id = ${entityId}
-        order by c.due_at limit ${count} for update skip locked
-      )
-      update token_checks c set due_at = now() + ${leaseMs} * interval '1 millisecond'
-      from due where c.entity_id = ${entityId} and c.token_id = due.token_id and c.address = due.address
-      returning c.entity_id, c.token_id, c.address, due.waited_ms, c.risen as risen_atomic`)
-  return takeInTurns(db, turn, { from: sql`token_checks c`, where: isDue, take }, limit)
+  const claim = {
+    from: sql`token_checks c`,
+    alias: 'c',
+    where: () => sql`c.blockchain = ${blockchain} and c.due_at < 'infinity' and c.due_at <= now()`,
+    order: sql`c.due_at`,
+    columns: sql`c.token_id, c.address, ${waitedMs}`,
+    change: (
+      entityId: string,
+    ) => sql`update token_checks c set due_at = now() + ${leaseMs} * interval '1 millisecond'
+      from taken where c.entity_id = ${entityId} and c.token_id = taken.token_id and c.address = taken.address
+      returning c.entity_id, c.token_id, c.address, taken.waited_ms, c.risen as risen_atomic`,
+  }
+  return claimInTurns<TokenCheck>(db, turn, claim, limit)
 }
 
 /** The balances of one wallet, or those of `tokenIds`, that may differ from their contracts; those that are due first. */

@@ -4,6 +4,7 @@ import { isHalted } from '#engines/indexer/index'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 import { perEntity } from '#runtime/per-entity'
+import { claimInTurns } from '#runtime/turns/claim'
 import { type Turn, takeInTurns } from '#runtime/turns/store'
 import { isMerged, signingLock } from './journals.ts'
 
@@ -152,22 +153,22 @@ export async function claimDueAttempts(
   limit: number,
   leaseMs: number,
 ): Promise<ClaimedAttempt[]> {
-  const where = sql`q.blockchain = ${blockchain} and q.state in ('signed', 'sent') and q.death_proof is null
-    and (q.lease_until is null or q.lease_until < now())
-    and not exists (select 1 from halted_chains h where h.blockchain = ${blockchain})`
-  const take = (entityId: string, max: number) =>
-    db.all<ClaimedAttempt>(sql`with due as materialized (
-      select q.id from attempts q where q.entity_id = ${entityId} and ${where}
-      order by q.address, q.nonce limit ${max} for update of q skip locked
-    )
-    update attempts a
-    set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = a.fencing_token + 1,
-      broadcast_count = a.broadcast_count + 1
-    from due where a.entity_id = ${entityId} and a.id = due.id
-    returning a.entity_id, a.id, a.transaction_id, a.kind, a.tx_hash, a.raw_transaction as raw, a.fencing_token,
-      a.broadcast_count, a.state,
-      a.address, a.nonce`)
-  const rows = await takeInTurns(db, turn, { from: sql`attempts q`, where, take }, limit)
+  const claim = {
+    from: sql`attempts q`,
+    alias: 'q',
+    where: () => sql`q.blockchain = ${blockchain} and q.state in ('signed', 'sent') and q.death_proof is null
+      and (q.lease_until is null or q.lease_until < now())
+      and not exists (select 1 from halted_chains h where h.blockchain = ${blockchain})`,
+    order: sql`q.address, q.nonce`,
+    columns: sql`q.id`,
+    change: (entityId: string) => sql`update attempts a
+      set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = a.fencing_token + 1,
+        broadcast_count = a.broadcast_count + 1
+      from taken where a.entity_id = ${entityId} and a.id = taken.id
+      returning a.entity_id, a.id, a.transaction_id, a.kind, a.tx_hash, a.raw_transaction as raw, a.fencing_token,
+        a.broadcast_count, a.state, a.address, a.nonce`,
+  }
+  const rows = await claimInTurns<ClaimedAttempt>(db, turn, claim, limit)
   return rows.sort((a, b) => (a.address === b.address ? a.nonce - b.nonce : a.address < b.address ? -1 : 1))
 }
 

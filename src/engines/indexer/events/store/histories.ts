@@ -1,7 +1,8 @@
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Db, join, type Sql, sql } from '#runtime/db/db'
-import { isNotDeferred, type Turn, takeInTurns } from '#runtime/turns/store'
+import { claimInTurns } from '#runtime/turns/claim'
+import { isNotDeferred, type Turn } from '#runtime/turns/store'
 
 type NewEventHistory = {
   entityId: string
@@ -54,23 +55,23 @@ export async function claimHistory(
   finalTo: number,
   leaseMs: number,
 ): Promise<EventHistory | undefined> {
-  const isOpen = (entityId: Sql) => sql`h.blockchain = ${blockchain}
-    and (h.lease_until is null or h.lease_until < now()) and (h.to_block is null or h.next_block <= ${finalTo})
-    and exists (select 1 from event_monitors m where m.entity_id = ${entityId} and m.id = h.monitor_id and m.is_enabled)
-    and ${isNotDeferred(turn.queue, blockchain, entityId, sql`h.id::text`)}`
-  const take = (entityId: string, limit: number) =>
-    db.all<EventHistory>(sql`with open as materialized (
-        select h.id from event_histories h where h.entity_id = ${entityId} and ${isOpen(sql`${entityId}`)}
-        order by h.create_date limit ${limit} for update skip locked
-      )
-      update event_histories h
+  const claim = {
+    from: sql`event_histories h`,
+    alias: 'h',
+    where: (entityId: Sql) => sql`h.blockchain = ${blockchain}
+      and (h.lease_until is null or h.lease_until < now()) and (h.to_block is null or h.next_block <= ${finalTo})
+      and exists (select 1 from event_monitors m where m.entity_id = ${entityId} and m.id = h.monitor_id and m.is_enabled)
+      and ${isNotDeferred(turn.queue, blockchain, entityId, sql`h.id::text`)}`,
+    order: sql`h.create_date`,
+    columns: sql`h.id`,
+    change: (entityId: string) => sql`update event_histories h
       set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = h.fencing_token + 1
-      from open, event_monitors m
-      where h.entity_id = ${entityId} and h.id = open.id and m.entity_id = ${entityId} and m.id = h.monitor_id
+      from taken, event_monitors m
+      where h.entity_id = ${entityId} and h.id = taken.id and m.entity_id = ${entityId} and m.id = h.monitor_id
       returning h.entity_id, h.id, h.monitor_id, h.blockchain, m.contract_address, m.event_signature_hash as topic,
-        h.next_block, h.to_block, h.span, h.fencing_token, h.refused_since, h.create_date`)
-  const where = isOpen(sql`h.entity_id`)
-  const [history] = await takeInTurns(db, turn, { from: sql`event_histories h`, where, take }, 1)
+        h.next_block, h.to_block, h.span, h.fencing_token, h.refused_since, h.create_date`,
+  }
+  const [history] = await claimInTurns<EventHistory>(db, turn, claim, 1)
   return history
 }
 
