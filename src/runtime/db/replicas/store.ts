@@ -3,13 +3,21 @@ import { type Db, sql } from '../db.ts'
 /** A place in the log of changes (WAL) of a server. Places of two timelines cannot be compared. */
 export type Position = { timeline: number; lsn: bigint }
 
-/**
- * The place up to which the primary has flushed its log: behind the commit of all that anything has been told of so far. With
- * `synchronous_commit = off`, commits are told of before they are flushed.
- */
-export const currentPosition = (db: Db): Promise<Position> =>
-  db.one<Position>(sql`select ('x' || left(pg_walfile_name(at.lsn), 8))::bit(32)::int8 as timeline,
-      at.lsn - '0/0' as lsn
+/** The place up to which the primary has flushed its log: behind the commit of all that anything has been told of so far. */
+export async function currentPosition(db: Db): Promise<Position> {
+  const { isPageEnd, ...position } = await flushedUpTo(db)
+  if (!isPageEnd) return position
+  // Full pages are flushed alone, up to within a record that replicas replay when the next commit flushes the rest of it: this one.
+  await db.run(sql`select pg_logical_emit_message(true, 'bezant', '')`)
+  const { timeline, lsn } = await flushedUpTo(db)
+  return { timeline, lsn }
+}
+
+/** With `synchronous_commit = off`, commits are told of before they are flushed. */
+const flushedUpTo = (db: Db): Promise<Position & { isPageEnd: boolean }> =>
+  db.one<Position & { isPageEnd: boolean }>(sql`
+    select ('x' || left(pg_walfile_name(at.lsn), 8))::bit(32)::int8 as timeline, at.lsn - '0/0' as lsn,
+      (at.lsn - '0/0') % current_setting('wal_block_size')::int = 0 as is_page_end
     from (select case when current_setting('synchronous_commit') = 'off' then pg_current_wal_insert_lsn()
       else pg_current_wal_flush_lsn() end as lsn) at`)
 
