@@ -97,7 +97,7 @@ async function startServers(run: Run, folder: string): Promise<Servers> {
   }
 }
 
-/** What a request costs on average. */
+/** The cost of a request, on average. */
 type Costs = { statements: number; primaryMs: number; pagesOfStandby: number }
 
 async function measure(run: Run, servers: Servers, isWritten: boolean): Promise<Figure[]> {

@@ -12,7 +12,7 @@ export const walletCount = 200
 /** SQL condition: row `n` of `count` is rare, one in a thousand of all, and all of those among the oldest. */
 export const isRare = (count: number): string => `n < ${count / 50} and n % 20 = 1`
 
-/** What rare transactions have and no other has. */
+/** Values that rare transactions have and no other has. */
 export const rareTransaction = {
   blockchain: 'ETH-SEPOLIA',
   custodyType: 'ENDUSER',

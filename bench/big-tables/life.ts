@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
-import { fundAll } from '../chain.ts'
+import { fundWallets } from '../chain.ts'
 import { nodeOf, untilCaughtUp } from '../drain/bench.ts'
 import { startPlatform } from '../drain/processes.ts'
 import type { Figure } from '../figures.ts'
@@ -28,14 +28,7 @@ export async function measureLife(run: Run): Promise<Figure[]> {
   run.atEnd(database.close)
   const customer = await openTenant(platform.ready, 10)
   const node = nodeOf(platform)
-  await fundAll(
-    node,
-    customer.wallets.map(({ address }) => ({
-      to: address,
-      usdcAtomic: 10n ** 13n,
-      nativeAtomic: 10n ** 19n,
-    })),
-  )
+  await fundWallets(node, customer.wallets)
   await platform.order('start')
   await untilCaughtUp(node, customer)
   const before = await usageOf(database)

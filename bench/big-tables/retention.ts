@@ -109,7 +109,7 @@ async function removeDeliveries(run: Run, database: Database): Promise<number> {
 const countOf = async (database: Database, table: string) =>
   (await database.one<{ count: number }>(sql`select count(*) as count from ${raw(table)}`)).count
 
-/** What requests do meanwhile: write a batch of the log, and read a page of it. */
+/** Requests beside the removal: each writes a batch of the log, and reads a page of it. */
 const liveWork = (database: Database, entityId: string) => async () => {
   await write(database, entityId)
   await requestsPage(

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
 import { tenantOf } from '#testing/platform/tenant'
 import { openReceiver } from '#testing/servers/receiver'
-import { fundAll } from '../chain.ts'
+import { fundWallets } from '../chain.ts'
 import { cpuMsOfTree } from '../cpu.ts'
 import { nodeOf } from '../drain/bench.ts'
 import { startPlatform } from '../drain/processes.ts'
@@ -52,11 +52,7 @@ export async function openSetup(run: Run): Promise<Setup> {
   // A chain of production is followed from its newest block on.
   const isFollowed = async () => (await database.all(sql`select 1 from blocks limit 1`)).length > 0
   await until(isFollowed, 'the chain is followed', patience)
-  const funds = { usdcAtomic: 10n ** 13n, nativeAtomic: 10n ** 19n }
-  await fundAll(
-    nodeOf(platform),
-    customer.wallets.map(({ address }) => ({ to: address, ...funds })),
-  )
+  await fundWallets(nodeOf(platform), customer.wallets)
   await until(() => isFunded(setup), 'the wallets have their coins', patience)
   run.report('the wallets have their coins')
   await worker!.stop()
@@ -102,7 +98,7 @@ export async function startProcesses(
   return all
 }
 
-/** What some processes did: how fast, and milliseconds of a core for each piece of work, by them and by the database. */
+/** Pieces of work per second, and milliseconds of a core for each, of the processes and of the database. */
 export type Measured = { perSecond: number; processMs: number; databaseMs: number; coresBusy: number }
 
 /** Measures work that resolves with how much was done. */

@@ -8,7 +8,7 @@ import { type FailpointPlan, parseFailpointPlan } from '#runtime/scheduling/fail
 import { type AttesterSetting, parseAttesters, requireThreshold } from './attester-settings.ts'
 import { type BankRailSetting, parseBankRail } from './bank-rail-setting.ts'
 import { parseCoinPrices } from './coin-prices.ts'
-import { databaseUrlsOf } from './database-urls.ts'
+import { databaseUrlsOf } from './database-url.ts'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 import { parseTarget, TargetRefused, type Targets } from './outbound/target.ts'
 import { textOrFile, unknownSettingsIn, withSettingFiles } from './setting-files.ts'

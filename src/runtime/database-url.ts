@@ -10,6 +10,8 @@ type DatabaseUrl = {
 }
 
 const defaultPort = 5432
+const exampleUrl = 'postgresql://user:password@host:5432/name'
+const scheme = /^postgres(?:ql)?:\/\//
 const shape = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)([^?#]*)(?:\?([^#]*))?$/
 const one = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/
 
@@ -19,10 +21,7 @@ const one = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/
  */
 export function parseDatabaseUrl(url: string, name = 'DATABASE_URL'): DatabaseUrl {
   const [, start = '', hosts = '', path = '', query = ''] = shape.exec(url) ?? []
-  if (start === '')
-    throw new Error(
-      `${name} must be the address of a PostgreSQL, such as postgresql://user:password@host:5432/name`,
-    )
+  if (start === '') throw new Error(`${name} must be the address of a PostgreSQL, such as ${exampleUrl}`)
   const parameters = query.split('&').filter((each) => each !== '')
   const isTarget = (parameter: string) => parameter.startsWith('target_session_attrs=')
   const target = parameters.find(isTarget)?.split('=')[1]
@@ -45,4 +44,29 @@ function serverOf(text: string, name: string, isOneOfSeveral: boolean): Database
   if (isOneOfSeveral && host === '')
     throw new Error(`${name}: "${text}" is no server; several are listed as host:port,host:port`)
   return { host: decodeURIComponent(host).replace(/^\[(.*)\]$/, '$1'), port: Number(port ?? defaultPort) }
+}
+
+type Urls = Record<'primary' | 'direct' | 'replicas', string | undefined>
+
+/** Parses the addresses of the database: its own, that behind a pooler, and those of replicas that the API reads from. */
+export const databaseUrlsOf = ({ primary, direct, replicas }: Urls) => ({
+  databaseUrl: urlOf(primary, 'DATABASE_URL'),
+  directDatabaseUrl: urlOf(direct, 'BEZANT_DIRECT_DATABASE_URL'),
+  readDatabaseUrls: replicaUrlsOf(replicas),
+})
+
+function urlOf(text: string | undefined, name: string): string | undefined {
+  if (!text) return undefined
+  parseDatabaseUrl(text, name)
+  return text
+}
+
+function replicaUrlsOf(text: string | undefined): string[] {
+  const urls = (text ?? '').split(',').map((url) => url.trim())
+  const given = urls.filter((url) => url !== '')
+  if (given.every((url) => scheme.test(url) && URL.canParse(url))) return given
+  // Without the text, which may hold a password.
+  throw new Error(
+    `BEZANT_READ_DATABASE_URL must be addresses of replicas of the database, separated by commas, such as ${exampleUrl}; write a comma in a password as %2C`,
+  )
 }

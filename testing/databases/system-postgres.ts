@@ -1,11 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemCode } from '#lib/system-code'
-import { freePort } from '#sandbox/free-port'
 import { until } from '#testing/platform/until'
+import { processesUnder } from '#testing/processes/program'
+import { quietPort } from '#testing/processes/quiet-port'
 
 const root = '/usr/lib/postgresql'
 
@@ -40,7 +41,7 @@ export async function openCluster(folder: string, settings: readonly string[] = 
   const home = serverHome('bezant-cluster-')
   const initdb = ['-D', 'data', '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '-N']
   execFileSync(join(folder, 'initdb'), initdb, { ...serverUser(), cwd: home, stdio: 'ignore' })
-  const port = await freePort()
+  const port = await quietPort()
   const server = await startServer(folder, home, port, settings)
   return { port, pid: server.pid!, close: () => end(server, home) }
 }
@@ -64,10 +65,10 @@ export async function openStandby(
   const user = { ...serverUser(), cwd: home, stdio: 'ignore' as const }
   const source = ['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'postgres']
   execFileSync(join(folder, 'pg_basebackup'), ['-D', 'data', '-R', '-N', '-c', 'fast', ...source], user)
-  const port = await freePort()
+  const port = await quietPort()
   let server = await startServer(folder, home, port, settings)
   const signal = (name: NodeJS.Signals) => {
-    for (const pid of [...childrenOf(server.pid!), server.pid!]) signalTo(pid, name)
+    for (const pid of processesUnder(server.pid!)) signalTo(pid, name)
   }
   return {
     port,
@@ -90,9 +91,6 @@ function signalTo(pid: number, name: NodeJS.Signals): void {
     if (systemCode(error) !== 'ESRCH') throw error
   }
 }
-
-const childrenOf = (pid: number): number[] =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
 
 async function startServer(
   folder: string,

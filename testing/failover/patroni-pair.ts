@@ -4,9 +4,10 @@ import { existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { serverHome, serverUser } from '#testing/databases/system-postgres'
 import { until } from '#testing/platform/until'
+import { killTree } from '#testing/processes/program'
 import { quietPort } from '#testing/processes/quiet-port'
 import type { DatabasePair, ReplicationMode } from './database-pair.ts'
-import { killAll, walSenders } from './streaming-pair.ts'
+import { walSenders } from './streaming-pair.ts'
 
 /** The lock of the primary lasts this long, in seconds: a standby is promoted once it is over. Patroni takes no shorter one. */
 const lock = { ttl: 20, loop_wait: 3, retry_timeout: 3 }
@@ -25,8 +26,8 @@ export async function openPatroniPair(folder: string, mode: ReplicationMode): Pr
     return child
   }
   const close = async () => {
-    for (const member of members) kill(home, member)
-    for (const { pid } of started) if (pid !== undefined) killAll(pid)
+    for (const member of members) await kill(home, member)
+    for (const { pid } of started) if (pid !== undefined) await killTree(pid)
     rmSync(home, { recursive: true, force: true, maxRetries: 10 })
   }
   try {
@@ -57,7 +58,7 @@ export async function openPatroniPair(folder: string, mode: ReplicationMode): Pr
       stopReplication: async () => {
         for (const pid of await walSenders(primaryUrl())) process.kill(pid, 'SIGSTOP')
       },
-      killPrimary: async () => kill(home, first),
+      killPrimary: () => kill(home, first),
       promoted: async () => {
         await until(() => hasRole(second.restPort, 'primary'), 'Patroni has promoted the standby')
         primary = second
@@ -71,10 +72,10 @@ export async function openPatroniPair(folder: string, mode: ReplicationMode): Pr
 }
 
 /** Kills Patroni, and then PostgreSQL, which it starts as a daemon and which outlives it. */
-function kill(home: string, { name, process }: Member): void {
-  killAll(process.pid!)
+async function kill(home: string, { name, process }: Member): Promise<void> {
+  await killTree(process.pid!)
   const pidFile = join(home, name, 'postmaster.pid')
-  if (existsSync(pidFile)) killAll(Number(readFileSync(pidFile, 'utf8').split('\n')[0]))
+  if (existsSync(pidFile)) await killTree(Number(readFileSync(pidFile, 'utf8').split('\n')[0]))
 }
 
 async function startEtcd(

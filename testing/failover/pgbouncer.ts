@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { serverHome, serverUser } from '#testing/databases/system-postgres'
 import { until } from '#testing/platform/until'
+import { killTree } from '#testing/processes/program'
 import { quietPort } from '#testing/processes/quiet-port'
 import { databaseName, roles } from './installation.ts'
-import { killAll } from './streaming-pair.ts'
 
 export type Pooler = { port: number; close(): Promise<void> }
 
@@ -68,7 +68,7 @@ ${more}
   return {
     port,
     close: async () => {
-      killAll(child.pid!)
+      await killTree(child.pid!)
       rmSync(home, { recursive: true, force: true, maxRetries: 10 })
     },
   }

@@ -84,12 +84,11 @@ export type OperationRow = {
 
 /** Inserts each row with the next ordinal of its intent. */
 export const insertOperations = (tx: Db, rows: readonly OperationRow[]) =>
-  perEntity(rows, async (entityId, own) => {
-    await tx.run(sql`insert into operation_signatures (entity_id, intent_id, ordinal, blockchain, address, digest, create_date)
+  perEntity(rows, (entityId, own) =>
+    tx.all(sql`insert into operation_signatures (entity_id, intent_id, ordinal, blockchain, address, digest, create_date)
     select ${entityId}::uuid, n.i, coalesce((select max(s.ordinal) + 1 from operation_signatures s
       where s.entity_id = ${entityId} and s.intent_id = n.i), 0), n.b, n.a, n.d, n.c
     from unnest(${own.map((row) => row.intentId)}::uuid[], ${own.map((row) => row.blockchain)}::text[],
       ${own.map((row) => row.address)}::text[], ${own.map((row) => row.digest)}::bytea[],
-      ${own.map((row) => row.createDate)}::timestamptz[]) as n(i, b, a, d, c)`)
-    return []
-  })
+      ${own.map((row) => row.createDate)}::timestamptz[]) as n(i, b, a, d, c)`),
+  )

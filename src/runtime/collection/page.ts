@@ -79,6 +79,8 @@ export async function readMergedPage<Row extends Keyed>(
   sources: readonly Source[],
   page: PageQuery,
 ): Promise<Page<Row>> {
+  const [only, ...others] = sources
+  if (only && others.length === 0) return readPage(db, only, page)
   const cursorId = page.pageAfter ?? page.pageBefore
   if (cursorId === undefined) return firstMergedPage(db, sources, page)
   const found = await mergedCursor(db, sources, page, cursorId)

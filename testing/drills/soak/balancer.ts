@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What one server answered. */
+/** The answer of one server. */
 type Reply = { status: number; headers: IncomingHttpHeaders; body: Buffer }
 
 export type Balancer = {

@@ -1,6 +1,6 @@
 import type { OracleTransfer } from '#testing/platform/oracle'
 
-/** What the chains say, for the comparison at the end. */
+/** Facts of the chains, for the comparison at the end. */
 export type Facts = {
   /** Movements of coins and tokens to an address, on whatever chain. */
   movedTo(address: string): readonly { txHash: string; amountAtomic: bigint }[]
@@ -15,7 +15,7 @@ export type Accepted = {
 
 export type Book = ReturnType<typeof openBook>
 
-/** What was done and accepted, and what was refused although it should not have been. */
+/** A record of acts that were accepted, and of those that were refused although they should not have been. */
 export function openBook() {
   const accepted: Accepted[] = []
   const done = new Map<string, number>()

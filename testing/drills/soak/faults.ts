@@ -7,29 +7,7 @@ import type { Ground } from './ground.ts'
 import type { PlannedFault } from './plan.ts'
 import type { PlatformProcess } from './processes.ts'
 
-/** What one of three endpoints does while the others are honest. */
-const ofOneEndpoint: readonly Fault[] = [
-  nodeFaults.staleHead(5),
-  nodeFaults.frozenHead(),
-  nodeFaults.timeTravel(3),
-  nodeFaults.nullReceipts(1_000),
-  nodeFaults.emptyLogs,
-  nodeFaults.otherBlocks,
-  nodeFaults.slow(1_500),
-  nodeFaults.acceptThenTimeOut,
-  nodeFaults.timeOut,
-  nodeFaults.resetAfter,
-  nodeFaults.error502After,
-  nodeFaults.rateLimited,
-  nodeFaults.truncated,
-  nodeFaults.halfOfBatch,
-  nodeFaults.alreadyKnown,
-  nodeFaults.swallowed,
-  nodeFaults.internalErrorAfter,
-  nodeFaults.says('header not found'),
-]
-
-/** Those that make sense at a node of another family. */
+/** Faults that a node of any family can have. */
 const ofAnyFamily: readonly Fault[] = [
   nodeFaults.slow(1_500),
   nodeFaults.acceptThenTimeOut,
@@ -38,6 +16,22 @@ const ofAnyFamily: readonly Fault[] = [
   nodeFaults.error502After,
   nodeFaults.rateLimited,
   nodeFaults.truncated,
+]
+
+/** Faults of one of three endpoints while the others are honest. */
+const ofOneEndpoint: readonly Fault[] = [
+  ...ofAnyFamily,
+  nodeFaults.staleHead(5),
+  nodeFaults.frozenHead(),
+  nodeFaults.timeTravel(3),
+  nodeFaults.nullReceipts(1_000),
+  nodeFaults.emptyLogs,
+  nodeFaults.otherBlocks,
+  nodeFaults.halfOfBatch,
+  nodeFaults.alreadyKnown,
+  nodeFaults.swallowed,
+  nodeFaults.internalErrorAfter,
+  nodeFaults.says('header not found'),
 ]
 
 type Victims = {

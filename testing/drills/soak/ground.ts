@@ -1,4 +1,4 @@
-/** What the processes of a soak stand on: a PostgreSQL server, chains behind nodes that fail, keys, and tenants. */
+/** The ground of the processes of a soak: a PostgreSQL server, chains behind nodes that fail, keys, and tenants. */
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -20,7 +20,7 @@ const ending: readonly AlarmName[] = [
 
 type Raised = { process: string; name: string; blockchain: string | undefined; message: string }
 
-/** What the logs of all processes say: alarms that hold, and lines that tell of trouble, counted by their text. */
+/** Findings in the logs of all processes: alarms that hold, and lines that tell of trouble, counted by their text. */
 export type LogWatch = ReturnType<typeof openLogWatch>
 
 export function openLogWatch() {

@@ -1,4 +1,4 @@
-/** What a soak was asked for; times are milliseconds. */
+/** Options of a soak; times are milliseconds. */
 export type SoakOptions = {
   forMs: number
   /** Acts of customers in a minute. */

@@ -28,7 +28,7 @@ export async function runSoak(options: SoakOptions): Promise<void> {
   const interruption = interruptible()
   try {
     const soak = soakOn(options, undo, interruption)
-    // What is being prepared is not waited for; the load that has begun is ended in order.
+    // The load that has begun is ended in order; acts that are being prepared are not waited for.
     await Promise.race([soak.begun, interruption.aborted])
     await soak.ended
   } finally {

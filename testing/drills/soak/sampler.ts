@@ -9,7 +9,7 @@ export type Series = { name: string; life: number; live: Point[]; resident: Poin
 export type Sampler = {
   series(): readonly Series[]
   /** Number of things that were open, at each look. */
-  /** What was open at the last look. */
+  /** Work that was open at the last look. */
   open(): ReadonlyMap<string, number> | undefined
   /** Number of things that were open, at each look, and the sizes of tables every few minutes. */
   queues(): readonly { hours: number; open: number; behind: number }[]

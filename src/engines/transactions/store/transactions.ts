@@ -2,7 +2,7 @@ import { canonicalAddress, canonicalTxId } from '#chains/addresses/canonical'
 import type { Evaluation } from '#engines/compliance/index'
 import type { UpgradeTarget } from '#lib/sca-cores'
 import { formatInstant } from '#lib/time'
-import { type Page, readMergedPage, readPage, type Source } from '#runtime/collection/page'
+import { type Page, readMergedPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { allOf, type Db, listedWord, raw, type Sql, sql } from '#runtime/db/db'
 import {
@@ -148,7 +148,7 @@ export const listTransactions = (
   const isShown = sql`t.transaction_type = 'OUTBOUND' or not exists (select 1 from hidden_tokens u
     where u.entity_id = t.entity_id and u.token_id = t.token_id offset 0)`
   const sources = kindsOf(filters).map((kind) => source(proven, isShown, kind))
-  return sources.length === 1 ? readPage(db, sources[0]!, page) : readMergedPage(db, sources, page)
+  return readMergedPage(db, sources, page)
 }
 
 /**

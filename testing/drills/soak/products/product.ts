@@ -4,7 +4,7 @@ import type { TestChain } from '#testing/platform/chain'
 import type { Book } from '../book.ts'
 import type { Ground } from '../ground.ts'
 
-/** What an act of a product has to work with. */
+/** The means of an act of a product. */
 export type Setting = {
   ground: Ground
   /** One of the tenants; its requests go to whatever server is up. */
