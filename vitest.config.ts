@@ -30,6 +30,7 @@ export default defineConfig(({ mode }) => ({
     globalSetup: ['testing/runner/global-setup.ts'],
     setupFiles: [
       ...(process.env['TEST_DRAWS'] === 'none' ? ['testing/runner/judge-statements.ts'] : []),
+      ...(process.env['TEST_PARTITIONED'] === '1' ? ['testing/runner/judge-partitions.ts'] : []),
       ...(process.env['COLLECT_STATEMENTS'] === undefined ? [] : ['testing/runner/statement-files.ts']),
     ],
     env: {

@@ -1,4 +1,4 @@
-import { kindOf, type TenantColumns } from './statement-kinds.ts'
+import { kindOf, type StatementKind, type TenantColumns } from './statement-kinds.ts'
 import { readTenantColumns } from './tenant-columns.ts'
 
 /** Statements of no kind that a distributed server needs not run, by a part of their text, and why. */
@@ -9,19 +9,23 @@ const exempt: Readonly<Record<string, string>> = {
 }
 
 let columns: TenantColumns | undefined
-const judged = new Map<string, string | undefined>()
+const kinds = new Map<string, StatementKind | { refused: string } | undefined>()
 
 /** The statements that are of no kind, each with the reason. */
 export const refusedStatements = (texts: Iterable<string>): string[] =>
   [...texts].flatMap((text) => {
-    if (!judged.has(text)) judged.set(text, faultOf(text))
-    return judged.get(text) ?? []
+    const kind = sentKindOf(text)
+    if (typeof kind !== 'object' || Object.keys(exempt).some((part) => text.includes(part))) return []
+    return `${kind.refused}: ${text}`
   })
 
-function faultOf(text: string): string | undefined {
-  if (!/^\s*(with|select|insert|update|delete)\b/i.test(text)) return undefined
-  columns ??= readTenantColumns()
-  const kind = kindOf(text, columns)
-  if (typeof kind === 'string' || Object.keys(exempt).some((part) => text.includes(part))) return undefined
-  return `${kind.refused}: ${text}`
+/** The kind of a statement that the program sent; undefined for one that neither reads nor writes rows. */
+export function sentKindOf(text: string): StatementKind | { refused: string } | undefined {
+  if (!kinds.has(text)) {
+    columns ??= readTenantColumns()
+    kinds.set(text, isOfRows.test(text) ? kindOf(text, columns) : undefined)
+  }
+  return kinds.get(text)
 }
+
+const isOfRows = /^\s*(with|select|insert|update|delete)\b/i

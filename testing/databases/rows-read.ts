@@ -25,9 +25,12 @@ export async function rowsReadBy(database: Database, work: (tx: Db) => Promise<u
   return read
 }
 
-/** Reads how many rows a session has read of each table: its counters include earlier transactions that it has not reported yet. */
-export const countRows = `select relname as "table", coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as count
-  from pg_stat_xact_user_tables`
+/**
+ * Reads how many rows a session has read of each table, partitions included: its counters include earlier transactions that it has
+ * not reported yet.
+ */
+export const countRows = `select relname as "table", sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int8 as count
+  from pg_stat_xact_user_tables group by relname`
 
 /** Counts by table, as `countRows` reads them. */
 export const countsIn = (

@@ -3,14 +3,14 @@ import { parseSync } from 'libpg-query'
 import type { TenantColumns } from './statement-kinds.ts'
 import { nameOf, type Part, partOf, partsOf, stringsOf } from './statement-parts.ts'
 
-const folder = new URL('../../migrations/', import.meta.url)
+export const migrationsFolder = new URL('../../migrations/', import.meta.url)
 
 /** The tables and views of tenants as the migrations make them, and the column of each that names the tenant. */
 export function readTenantColumns(): TenantColumns {
   const columns = new Map([['entities', 'id']])
-  for (const name of readdirSync(folder).sort()) {
+  for (const name of readdirSync(migrationsFolder).sort()) {
     if (!name.endsWith('.sql')) continue
-    for (const { stmt } of parseSync(readFileSync(new URL(name, folder), 'utf8')).stmts ?? []) {
+    for (const { stmt } of parseSync(readFileSync(new URL(name, migrationsFolder), 'utf8')).stmts ?? []) {
       const relation = tenantRelationOf(stmt as Part)
       if (relation !== undefined) columns.set(relation, 'entity_id')
     }

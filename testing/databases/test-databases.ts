@@ -11,8 +11,10 @@ import { migrate } from '#runtime/db/migrate'
 import { createLog } from '#runtime/log/log'
 import { startEmbeddedPostgres } from '#sandbox/postgres/index'
 import { until } from '#testing/platform/until'
+import { migratePartitioned } from './partitions.ts'
 
-export type TemplateName = 'empty' | 'seeded'
+/** Migrated, also with the start of every test, or also with tables of tenants that are partitioned by tenant. */
+export type TemplateName = 'empty' | 'seeded' | 'partitioned'
 export type TestConnection = { name: string; connection: Connection }
 
 export type TestDatabases = {
@@ -24,7 +26,8 @@ export type TestDatabases = {
 
 type Server = { connection: Connection; admin: Database; stop: () => Promise<void> }
 
-export function serveDatabases(databaseUrl: string | undefined): TestDatabases {
+/** With `partitioned`, all templates have tables of tenants that are partitioned by tenant. */
+export function serveDatabases(databaseUrl: string | undefined, partitioned = false): TestDatabases {
   const run = `bezant_test_${randomBytes(5).toString('hex')}`
   const made = new Set<string>()
   let count = 0
@@ -51,8 +54,9 @@ export function serveDatabases(databaseUrl: string | undefined): TestDatabases {
   const build = async (template: TemplateName): Promise<string> => {
     const from = template === 'seeded' ? await templateOf('empty') : undefined
     const { name, connection } = await create(`${run}_${template}`, from)
-    if (template === 'empty') await migrate(connection)
-    else await (await import('./template.ts')).seedTemplate(connection)
+    if (template === 'seeded') await (await import('./template.ts')).seedTemplate(connection)
+    else if (partitioned || template === 'partitioned') await migratePartitioned(connection)
+    else await migrate(connection)
     return name
   }
   const drop = async (name: string) => {

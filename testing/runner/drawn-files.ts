@@ -78,6 +78,7 @@ export const drawnFiles = [
   'src/sandbox/catcher/catcher.test.ts',
   'testing/suites/databases/statement-plans.test.ts',
   'testing/suites/databases/list-filters.test.ts',
+  'testing/suites/databases/partitions.test.ts',
   'src/api/unified-balance/spend.test.ts',
   'src/engines/webhooks/faults.test.ts',
   'testing/adversary/matrix.test.ts',

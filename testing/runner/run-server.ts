@@ -19,7 +19,7 @@ export type RunServer = { url: string; stop(): Promise<void> }
  */
 export async function startRunServer(databaseUrl: string | undefined): Promise<RunServer> {
   const removeDirectory = await openTemporaryDirectory()
-  const databases = serveDatabases(databaseUrl)
+  const databases = serveDatabases(databaseUrl, process.env['TEST_PARTITIONED'] === '1')
   let compiling: Promise<ProgramFiles> | undefined
   let using: Promise<string> | undefined
   const programs = () => (compiling ??= compilePrograms())

@@ -49,7 +49,7 @@ it('a statement costs as much for each line however long it is, and has late lin
   const read = await test.database.tx(async (tx) => {
     const [account] = await all(exportedAccounts(tx, range, { kinds: ['wallet'] }))
     const lines = await all(statementLines(tx, range, account!.id))
-    const { rows } = await tx.one<{ rows: number }>(sql`select (seq_tup_read + idx_tup_fetch)::int as rows
+    const { rows } = await tx.one<{ rows: number }>(sql`select sum(seq_tup_read + idx_tup_fetch)::int as rows
       from pg_stat_xact_user_tables where relname = 'entries'`)
     return { lines, rows }
   })
