@@ -65,8 +65,11 @@ export async function spreadStatements(
   const unknown = ofTenants.filter(({ text }) => !judged.has(text))
   if (unknown.length > 0) {
     const planner = await open()
-    for (const statement of unknown) judged.set(statement.text, await faultOf(planner, statement))
-    await planner.close()
+    try {
+      for (const statement of unknown) judged.set(statement.text, await faultOf(planner, statement))
+    } finally {
+      await planner.close()
+    }
   }
   return ofTenants.flatMap(({ text }) => judged.get(text) ?? [])
 }
