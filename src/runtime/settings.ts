@@ -15,7 +15,8 @@ export const settings = {
       'URL of the PostgreSQL database. Without it, a sandbox starts an embedded PostgreSQL, and commands use that of the sandbox on their data directory. An `--ephemeral` sandbox ignores it.',
   },
   BEZANT_ROOT_KEY: {
-    about: 'The key that encrypts all stored keys: 64 hexadecimal digits.',
+    about:
+      'The key that encrypts all stored keys: 64 hexadecimal digits. While it is rotated, the old and the new one, with a comma or a line break between them: see docs/operate.md.',
     default: '`root.key` in the data directory',
   },
   BEZANT_NETWORKS: {

@@ -43,6 +43,8 @@ export const drawnFiles = [
   'src/engines/attestation/attesters-crashes.test.ts',
   'src/engines/attestation/attesters.test.ts',
   'testing/suites/processes/process.test.ts',
+  'testing/suites/processes/root-key.test.ts',
+  'src/custody/root-key/rotate.test.ts',
   'src/sandbox/chain-control/kept-chains.test.ts',
   'src/sandbox/chain-control/chain-control.test.ts',
   'testing/suites/kit/killed-runs.test.ts',

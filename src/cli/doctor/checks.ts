@@ -13,7 +13,7 @@ import { type Connection, openAsOwner, openDatabase } from '#runtime/db/db'
 import { explainDatabase } from '#runtime/db/explain'
 import { requireKnownTables } from '#runtime/db/migrate'
 import { apiAddress, pageAddress, requirePort } from '#runtime/http/port'
-import { findRootKey, readRootKey, rootKeyMissing } from '#runtime/root-key'
+import { findRootKey, readRootKeys, rootKeyMissing } from '#runtime/root-key'
 import { anvilBinary } from '#sandbox/chains/binary'
 import { requireOwnDatabase } from '#sandbox/own-database'
 import { checkPorts } from '#sandbox/own-ports'
@@ -123,8 +123,8 @@ const sandboxDatabase: DoctorCheck = {
 const rootKey: DoctorCheck = {
   name: 'root key',
   look: async (config) => {
-    await readRootKey(config)
-    return 'found'
+    const { length } = await readRootKeys(config)
+    return length === 1 ? 'found' : 'two, for a rotation: remove the retired one after it'
   },
 }
 

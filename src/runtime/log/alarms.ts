@@ -43,6 +43,7 @@ export const alarmNames = [
   'providers-disagree',
   'rebalancing-failed',
   'rebalancing-stuck',
+  'root-key-missing',
   'sandbox-credentials',
   'schema-newer',
   'screening-provider-away',

@@ -1,0 +1,64 @@
+import { type RotationProgress, RotationRefused, rootKeyStates, rotateRootKey } from '#custody/root-key/index'
+import { sealedColumns } from '#identity/sealed-columns/index'
+import { listEntities } from '#runtime/auth/store'
+import { type Command, chooseAction, type ParsedArgs, UsageError } from './command.ts'
+import { configOf, connectionOptions, withDatabase } from './connection.ts'
+import { jsonOption, printRow, printRows } from './table.ts'
+import { withContext } from './with-context.ts'
+
+export const rootKeyCommand: Command = {
+  usage: `bezant root-key list
+       bezant root-key rotate
+
+list shows the versions of the root key that the database knows, with a fingerprint of each.
+rotate takes the newest root key into use while serve and worker run, seals all stored keys again
+with it, and retires the former one. Give both keys to every process first. What was interrupted
+is continued by the same command: see "A leaked root key" in docs/operate.md.`,
+  takesArguments: true,
+  options: { ...jsonOption, ...connectionOptions },
+  run,
+}
+
+async function run(args: ParsedArgs): Promise<number> {
+  await chooseAction('root-key', args, actions)(args)
+  return 0
+}
+
+const actions: Record<string, (args: ParsedArgs) => Promise<void>> = {
+  list: (args) =>
+    withDatabase(args, async (database) => {
+      const columns = [
+        'version',
+        'fingerprint',
+        'createDate',
+        'activeDate',
+        'closedDate',
+        'retiredDate',
+      ] as const
+      printRows(args, await rootKeyStates(database), columns)
+    }),
+  rotate: async (args) => {
+    if (configOf(args).databaseUrl === undefined)
+      throw new UsageError('a sandbox keeps its root key: set DATABASE_URL to rotate that of an installation')
+    const rotated = await withContext(args, ({ custody, database, clock }) =>
+      rotateRootKey({
+        custody,
+        database,
+        clock,
+        columns: sealedColumns,
+        entityIds: async () => (await listEntities(database)).map(({ id }) => id),
+        report,
+      }),
+    ).catch((error: Error) => {
+      throw error instanceof RotationRefused ? new UsageError(error.message) : error
+    })
+    printRow(args, { ...rotated, retired: rotated.retired.join(' ') })
+  },
+}
+
+const report = (progress: RotationProgress) =>
+  process.stderr.write(
+    'step' in progress
+      ? `${progress.step}\n`
+      : `${progress.column}: ${progress.resealed} sealed again, ${progress.left} left\n`,
+  )

@@ -1,0 +1,75 @@
+import { type Db, sql } from '#runtime/db/db'
+
+/** A version of the root key; the key itself is not stored. Dates are null until the version gets there. */
+export type RootKeyRow = {
+  version: number
+  checkValue: Buffer
+  /** The keys that are derived from it, sealed under the newest version; null of that one. */
+  sealedKeys: Buffer | null
+  createDate: string
+  activeDate: string | null
+  closedDate: string | null
+  retiredDate: string | null
+}
+
+/** All versions, oldest first. */
+export const rootKeyRows = (db: Db) =>
+  db.all<RootKeyRow>(sql`select version, check_value, sealed_keys, create_date, active_date, closed_date, retired_date
+    from root_keys order by version`)
+
+/** Lets one at a time change the versions, until the `tx` ends. Processes go on reading them. */
+export const lockRootKeys = (tx: Db) => tx.run(sql`lock table root_keys in share row exclusive mode`)
+
+export const insertRootKey = (
+  tx: Db,
+  row: { version: number; checkValue: Buffer; createDate: string; activeDate: string | null },
+) =>
+  tx.run(sql`insert into root_keys (version, check_value, create_date, active_date)
+    values (${row.version}, ${row.checkValue}, ${row.createDate}, ${row.activeDate})`)
+
+/** Lets a version seal new values from now on. */
+export const activateRootKey = (tx: Db, version: number, atDate: string) =>
+  tx.run(sql`update root_keys set active_date = ${atDate} where version = ${version} and active_date is null`)
+
+export const keepRootKey = (tx: Db, version: number, sealedKeys: Buffer) =>
+  tx.run(sql`update root_keys set sealed_keys = ${sealedKeys} where version = ${version}`)
+
+/** Closes all versions before this one, once no open `tx` has stored a value that is sealed with them. */
+export async function closeRootKeysBefore(tx: Db, version: number, atDate: string): Promise<number> {
+  await tx.run(sql`select pg_advisory_xact_lock(hashtextextended('root keys', 0))`)
+  return tx.run(sql`update root_keys set closed_date = ${atDate} where version < ${version} and active_date is not null
+    and closed_date is null`)
+}
+
+/** Retires the closed versions before this one, and returns them. */
+export const retireRootKeysBefore = async (tx: Db, version: number, atDate: string): Promise<number[]> =>
+  (
+    await tx.all<{
+      version: number
+    }>(sql`update root_keys set retired_date = ${atDate} where version < ${version}
+      and closed_date is not null and retired_date is null returning version`)
+  ).map((row) => row.version)
+
+/** A process, and the versions of the root key that it has. */
+export type RootKeyHolder = { process: string; versions: number[]; sealingVersion: number }
+
+/** Notes the versions that a process has. Those of processes that ended a minute ago are removed. */
+export async function noteHolder(
+  db: Db,
+  { process, versions, sealingVersion }: RootKeyHolder,
+): Promise<void> {
+  await db.run(sql`insert into root_key_holders (process, versions, sealing_version, seen_date)
+    values (${process}, ${versions}::integer[], ${sealingVersion}, clock_timestamp())
+    on conflict (process) do update set versions = excluded.versions, sealing_version = excluded.sealing_version,
+      seen_date = excluded.seen_date`)
+  await db.run(sql`delete from root_key_holders where seen_date < clock_timestamp() - interval '1 minute'`)
+}
+
+/** The processes that were seen within so many milliseconds. */
+export const holdersSince = (db: Db, ms: number) =>
+  db.all<RootKeyHolder>(sql`select process, versions, sealing_version from root_key_holders
+    where seen_date > clock_timestamp() - ${ms} * interval '1 millisecond' order by process`)
+
+/** Removes a process that ends. */
+export const removeRootKeyHolder = (db: Db, process: string) =>
+  db.run(sql`delete from root_key_holders where process = ${process}`)
