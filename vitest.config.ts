@@ -28,10 +28,10 @@ export default defineConfig(({ mode }) => ({
         ? [...drawnFiles]
         : ['src/**/*.test.ts', 'testing/**/*.test.ts', 'scripts/**/*.test.ts', 'contracts/**/*.test.ts'],
     globalSetup: ['testing/runner/global-setup.ts'],
-    // Does nothing unless a run collects statements.
-    ...(process.env['COLLECT_STATEMENTS'] !== undefined && {
-      setupFiles: ['testing/runner/statement-files.ts'],
-    }),
+    setupFiles: [
+      ...(process.env['TEST_DRAWS'] === 'none' ? ['testing/runner/judge-statements.ts'] : []),
+      ...(process.env['COLLECT_STATEMENTS'] === undefined ? [] : ['testing/runner/statement-files.ts']),
+    ],
     env: {
       TEST_SIZE: mode === 'deep' ? 'deep' : 'usual',
       TEST_DRAWS: mode === 'drawn' ? 'all' : (process.env['TEST_DRAWS'] ?? 'some'),

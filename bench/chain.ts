@@ -64,6 +64,13 @@ export const fund = (node: Node, to: string, usdcAtomic: bigint, nativeAtomic: b
   fundAll(node, [{ to, usdcAtomic, nativeAtomic }])
 
 /** Funds many addresses, in as few blocks as hold the transactions. */
+/** Gives each wallet coins for as many transfers as a bench sends. */
+export const fundWallets = (node: Node, wallets: readonly { address: string }[]) =>
+  fundAll(
+    node,
+    wallets.map(({ address }) => ({ to: address, usdcAtomic: 10n ** 13n, nativeAtomic: 10n ** 19n })),
+  )
+
 export async function fundAll(node: Node, fundings: readonly Funding[]): Promise<string[]> {
   const minter = privateKeyToAccount(faucetAccount.privateKey)
   const first = await nonceOf(node, minter.address)

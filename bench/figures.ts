@@ -25,9 +25,15 @@ export type Value = {
     | 'tx/s'
     | 'events/s'
     | 'operations/s'
+    | 'rows'
+    | 'rows/s'
+    | 'bytes'
+    | '%'
     | 'gas'
     | 'blocks'
     | 'cores'
+    | 'statements'
+    | '%'
 }
 
 /** `undefined` where nothing was promised. */
@@ -72,6 +78,6 @@ function promiseOf({ promise, measured }: Figure): string {
 const textOf = ({ value, unit }: Value): string => `${value.toFixed(digitsOf(value, unit))} ${unit}`
 
 const digitsOf = (value: number, unit: Value['unit']): number => {
-  if (unit.endsWith('/s') || unit === 'blocks') return 0
+  if (unit.endsWith('/s') || unit === 'blocks' || unit === 'bytes' || unit === '%') return 0
   return value < 10 ? 2 : 1
 }

@@ -60,8 +60,8 @@ async function measure(run: Run, platform: Platform, question: ListQuery, rows: 
     order: 'DESC',
   }
   const [firstSql, deepSql] = await Promise.all([
-    sqlOf(entityId, filters, first),
-    sqlOf(entityId, filters, { ...first, pageAfter: cursor }),
+    pageStatement(entityId, filters, first),
+    pageStatement(entityId, filters, { ...first, pageAfter: cursor }),
   ])
   const path = `/v1/w3s/transactions?pageSize=${pageSize}${question.query}`
   const [firstCall, deepCall] = await Promise.all([
@@ -115,7 +115,11 @@ function figuresOf(name: string, values: Values, depth: number, coresBusy: numbe
 }
 
 /** The query that the handler sends for this page, word for word, taken from the handler's own function. */
-async function sqlOf(entityId: string, filters: TransactionFilters, page: PageQuery): Promise<Sql> {
+export async function pageStatement(
+  entityId: string,
+  filters: TransactionFilters,
+  page: PageQuery,
+): Promise<Sql> {
   const sent: Sql[] = []
   const recorder = {
     all: async (query: Sql) => {

@@ -7,9 +7,12 @@ import { type Bench, runBench } from './run.ts'
 const benches: Record<string, () => Promise<Bench>> = {
   start: async () => (await import('./start.ts')).startBench,
   snapshots: async () => (await import('./snapshots.ts')).snapshotsBench,
+  scale: async () => (await import('./scale/bench.ts')).scaleBench,
   kit: async () => (await import('./kit.ts')).kitBench,
   advance: async () => (await import('./advance.ts')).advanceBench,
   lists: async () => (await import('./lists.ts')).listsBench,
+  replicas: async () => (await import('./replicas.ts')).replicasBench,
+  'big-tables': async () => (await import('./big-tables/bench.ts')).bigTablesBench,
   console: async () => (await import('./console/bench.ts')).consoleBench,
   prism: async () => (await import('./prism.ts')).prismBench,
   drain: async () => (await import('./drain/bench.ts')).drainBench,
@@ -47,10 +50,14 @@ Measures the figures that this project promises and prints them as a table. With
 minutes. Everything it starts is on loopback and in temporary directories, and is gone at the end.
 
   start     first start and restart of the sandbox, until it is ready
+  scale     intake, pages of lists, and a backlog with its webhooks by 1, 2 and 4 processes on one PostgreSQL
   snapshots a running sandbox with all chains saved under a name, and restored
   kit       a further sandbox of a test run with one chain, beside the first with its server
   advance   business time moved two days on, over 100 due timers and over none
   lists     pages of a list of 1,000,000 rows: the first against a deep one, the handler against its SQL
+  replicas  pages of a list from a streaming replica, and what is left for the primary
+  big-tables  10,000,000 transactions and as many events: pages by every filter at any depth, plans, sizes of indexes, removal of old
+            rows beside live work, and what a transfer leaves; takes 20 minutes and 40 GB
   console   the web console in a browser: its size, its first page, and further pages of a list of 1,000,000 rows
   prism     lists with real rows against the Prism mock server, which is installed for it into a temporary directory
   drain     a backlog of transfers from one wallet and from 100, against what the node takes and a bare script

@@ -1,17 +1,29 @@
 import { type Database, sql } from '#runtime/db/db'
 
 /** The base of everything inserted here, well in the past, so that no page's default `to` cuts it off. */
-const firstAt = "timestamptz '2026-01-01T00:00:00Z'"
-const token = '00000000-0000-4000-8000-0000000000e0'
+export const firstAt = "timestamptz '2026-01-01T00:00:00Z'"
+export const token = '00000000-0000-4000-8000-0000000000e0'
 
 export const walletIdOf = (index: number) => `00000000-0000-4000-9000-${String(index).padStart(12, '0')}`
 
-/** Number of wallets that the transactions are spread over. */
+/** Number of wallets that the transactions are spread over. The wallet of this index has the rare ones. */
 export const walletCount = 200
 
+/** SQL condition: row `n` of `count` is rare, one in a thousand of all, and all of those among the oldest. */
+export const isRare = (count: number): string => `n < ${count / 50} and n % 20 = 1`
+
+/** Values that rare transactions have and no other has. */
+export const rareTransaction = {
+  blockchain: 'ETH-SEPOLIA',
+  custodyType: 'ENDUSER',
+  userId: 'rare',
+  operation: 'CONTRACT_EXECUTION',
+  destination: '0x00000000000000000000000000000000000000ee',
+} as const
+
 /**
- * A year of transactions, every eleventh of another entity: one in fifty failed, one in ten is incoming, some share a
- * millisecond. `count` of them belong to the entity.
+ * A year of transactions, every eleventh of another entity: one in fifty failed, one in ten is incoming, one in a thousand is rare,
+ * some share a millisecond. `count` of them belong to the entity.
  */
 export async function insertTransactions(
   database: Database,
@@ -23,28 +35,43 @@ export async function insertTransactions(
   const chunk = 100_000
   for (let from = 0; from < count; from += chunk) {
     const to = Math.min(count, from + chunk)
-    await insertTransactionsBetween(database, entityId, from, to)
-    await insertTransactionsBetween(database, '00000000-0000-4000-8000-00000000ffff', from / 10, to / 10)
+    await insertTransactionsBetween(database, entityId, from, to, count)
+    await insertTransactionsBetween(
+      database,
+      '00000000-0000-4000-8000-00000000ffff',
+      from / 10,
+      to / 10,
+      count,
+    )
     onProgress(to)
   }
   await database.script('vacuum (analyze) transactions')
 }
 
-const insertToken = (database: Database) =>
+export const insertToken = (database: Database) =>
   database.run(sql`insert into tokens (id, blockchain, name, symbol, decimals, is_native, standard, address, listed, create_date)
     values (${token}, 'BASE-SEPOLIA', 'USDC', 'USDC', 6, false, 'ERC20', '0x01', false, '2026-01-01T00:00:00Z')
     on conflict do nothing`)
 
-const insertTransactionsBetween = (database: Database, entityId: string, from: number, to: number) =>
+const insertTransactionsBetween = (
+  database: Database,
+  entityId: string,
+  from: number,
+  to: number,
+  count: number,
+) =>
   database.script(`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type,
-      custody_type, state, operation, token_id, source_address, destination_address, amounts, amount, fee_level,
+      custody_type, user_id, state, operation, token_id, source_address, destination_address, amounts, amount, fee_level,
       gas_limit, max_fee, priority_fee, estimated_fee, tx_hash, block_hash, block_number, log_index, network_fee,
       first_confirm_date, create_date, update_date)
-    select '${entityId}', uuidv7(at - now()), 'BASE-SEPOLIA',
-      ('00000000-0000-4000-9000-' || lpad((n * 7 % ${walletCount})::text, 12, '0'))::uuid, '0x' || left(md5((n * 7 % ${walletCount})::text) || md5('w'), 40),
-      case when inbound then 'INBOUND' else 'OUTBOUND' end, 'DEVELOPER',
-      case when n % 50 = 0 then 'FAILED' else 'COMPLETE' end, 'TRANSFER', '${token}',
-      '0x' || left(md5(n::text) || md5('s'), 40), '0x' || left(md5(n::text) || md5('d'), 40),
+    select '${entityId}', uuidv7(at - now()), case when rare then '${rareTransaction.blockchain}' else 'BASE-SEPOLIA' end,
+      ('00000000-0000-4000-9000-' || lpad(wallet::text, 12, '0'))::uuid, '0x' || left(md5(wallet::text) || md5('w'), 40),
+      case when inbound then 'INBOUND' else 'OUTBOUND' end,
+      case when rare then '${rareTransaction.custodyType}' else 'DEVELOPER' end, case when rare then '${rareTransaction.userId}' end,
+      case when n % 50 = 0 then 'FAILED' else 'COMPLETE' end,
+      case when rare then '${rareTransaction.operation}' else 'TRANSFER' end, '${token}',
+      '0x' || left(md5(n::text) || md5('s'), 40),
+      case when rare then '${rareTransaction.destination}' else '0x' || left(md5(n::text) || md5('d'), 40) end,
       array[(n % 1000)::text || '.25'], (n % 1000) * 1000000 + 250000, case when inbound then null else 'MEDIUM' end,
       65000, 3000000000, 1000000000,
       case when inbound then null else
@@ -52,7 +79,9 @@ const insertTransactionsBetween = (database: Database, entityId: string, from: n
       '0x' || md5(n::text) || md5('t' || n), '0x' || md5((n / 20)::text) || md5('b'), n / 20, n % 20, 98765432101234,
       at, at, at
     from generate_series(${Math.floor(from)}, ${Math.floor(to) - 1}) as n,
-      lateral (select n % 10 = 0 as inbound, ${firstAt} + (n / 3 * 60) * interval '1 millisecond' as at) as more`)
+      lateral (select n % 10 = 0 as inbound, ${isRare(count)} as rare,
+        case when ${isRare(count)} then ${walletCount} else n * 7 % ${walletCount} end as wallet,
+        ${firstAt} + (n / 3 * 60) * interval '1 millisecond' as at) as more`)
 
 /** Wallets of one set on one chain, each with its key. */
 export async function insertWallets(database: Database, entityId: string, count: number): Promise<void> {

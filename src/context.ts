@@ -58,6 +58,8 @@ import { type Connection, openDatabase } from '#runtime/db/db'
 import { explainDatabase } from '#runtime/db/explain'
 import { migrate } from '#runtime/db/migrate'
 import { watchNewerSchema } from '#runtime/db/newer-schema'
+import { openReplicas } from '#runtime/db/replicas/replicas'
+import { requireSessionSettings } from '#runtime/db/session-settings'
 import { watchSessions } from '#runtime/db/sessions'
 import { watchVolume } from '#runtime/db/volume'
 import type { Endpoint } from '#runtime/http/endpoint'
@@ -135,6 +137,7 @@ async function openParts(input: ContextInput, opened: (() => Promise<unknown>)[]
   const repaired = (what: string) => log.warn({ repaired: what }, 'rights in the database were repaired')
   const applied = await migrate(input.connection, repaired).catch(explainDatabase(input.connection))
   if (applied.length > 0) log.info({ applied }, 'database migrated')
+  await requireSessionSettings(input.connection)
   const database = openDatabase(input.connection, config.databaseConnectionsMax)
   opened.push(database.close)
   const clock = input.clock ?? (await followDatabaseClock({ database, log }, opened))
@@ -247,7 +250,9 @@ type SandboxParts = {
 
 /** Starts the HTTP API on the configured host and port: the `api` role. */
 export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<ListeningServer> {
-  const { chains, custody, identity, bank, ...scope } = ctx
+  const { chains, custody, identity, bank, ...own } = ctx
+  const replicas = sandbox ? undefined : openReplicasOf(own)
+  const scope = { ...own, ...(replicas && { replicas }) }
   const { smtpUrl, mailFrom } = scope.config
   const chainsOf = chainsByRequest(chains, scope.config)
   const mailer = smtpUrl ? openSmtp(smtpUrl, mailFrom) : sandbox?.mailer
@@ -289,8 +294,14 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
   })
   const listener = await listen(server, apiAddress(scope.config))
   scope.config.publicUrl ??= listener.url
-  const stop = () => listener.stop().finally(() => mailer?.close())
+  const stop = () => listener.stop().finally(() => Promise.all([mailer?.close(), replicas?.stop()]))
   return { ...listener, stop }
+}
+
+function openReplicasOf({ config, database, log, metrics }: Scope) {
+  const { readDatabaseUrls: urls, databaseConnectionsMax: maxConnections } = config
+  if (urls.length === 0) return undefined
+  return openReplicas({ urls, maxConnections, database, log, metrics })
 }
 
 /** Time of nodes that an address may use at once, in seconds of its share, and the share of all addresses of an entity. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { devAccounts } from '#sandbox/constants'
-import { countMined, devAccount, fund, fundAll, type Node } from '../chain.ts'
+import { countMined, devAccount, fund, fundAll, fundWallets, type Node } from '../chain.ts'
 import type { Figure } from '../figures.ts'
 import { measureBusyCores } from '../machine.ts'
 import type { Bench, Run } from '../run.ts'
@@ -72,10 +72,9 @@ async function openSeries({ ready }: Platform, node: Node): Promise<Series[]> {
     const customer = await openTenant(ready, load.senders)
     allSeries.push({ load, customer, mined: [], complete: [], coresBusy: 0 })
   }
-  const wallets = allSeries.flatMap(({ customer }) => customer.wallets)
-  await fundAll(
+  await fundWallets(
     node,
-    wallets.map(({ address }) => ({ to: address, usdcAtomic: 10n ** 13n, nativeAtomic: 10n ** 19n })),
+    allSeries.flatMap(({ customer }) => customer.wallets),
   )
   return allSeries
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fundAll } from '../chain.ts'
+import { fundWallets } from '../chain.ts'
 import { measureBusyCores } from '../machine.ts'
 import type { Bench, Run } from '../run.ts'
 import { type Customer, openTenant } from '../tenant.ts'
@@ -20,14 +20,7 @@ export const memoryBench: Bench = {
     const node = nodeOf(platform)
     await order('start')
     const customer = await openTenant(ready, senders)
-    await fundAll(
-      node,
-      customer.wallets.map(({ address }) => ({
-        to: address,
-        usdcAtomic: 10n ** 13n,
-        nativeAtomic: 10n ** 19n,
-      })),
-    )
+    await fundWallets(node, customer.wallets)
     await untilCaughtUp(node, customer)
     const busy = measureBusyCores()
     const early = await heapAfter(run, platform, customer, count * share)

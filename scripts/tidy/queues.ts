@@ -61,7 +61,7 @@ const exempt: Record<string, string> = {
   'src/engines/ledger/closing/store/journal.ts statementLines': 'one tenant',
   'src/engines/ledger/store/check.ts checkBooks': 'an operator is shown so many',
   'src/engines/transactions/store/attempts.ts nonceState': 'nonces of one address',
-  'src/engines/transactions/store/attempts.ts markAttemptsReplaced': 'attempts for one nonce',
+  'src/engines/transactions/store/attempts.ts markAttemptsMined': 'attempts for one nonce',
   'src/engines/transactions/store/attempts.ts markDisplaced': 'attempts for one nonce',
   'src/engines/transactions/store/contract-abis.ts abisWithErrors': 'one contract',
   'src/engines/transactions/store/journal-copies.ts copyAttempts': 'attempts for one nonce',
@@ -107,7 +107,6 @@ const exempt: Record<string, string> = {
   'src/engines/treasury/rebalancing/store.ts lockToMint': 'one that rebalancingsToMint chose',
   'src/engines/webhooks/store/deliveries.ts dueDeliveries': 'one subscription',
   'src/engines/webhooks/store/logged-notifications.ts requeueRange': 'one subscription',
-  'src/engines/webhooks/store/deliveries.ts forgetOld': 'each is removed by the statement that claims it',
   'src/engines/webhooks/store/queue.ts takeQueued': 'one tenant',
   'src/engines/webhooks/store/queue.ts dropOldest': 'the subscriptions of one tenant',
   'src/engines/webhooks/store/subscriptions.ts expireDetails':
@@ -126,12 +125,12 @@ const functionsOf = (text: string) =>
 
 export const queueRule: Rule = {
   name: 'tenants take turns at every queue',
-  why: 'A claim of an engine is made with inTurns, for a queue that testing/suites/databases/turns.test.ts starves, or is exempt with a reason.',
+  why: 'A claim of an engine is made with takeInTurns, for a queue that testing/suites/databases/turns.test.ts starves, or is exempt with a reason.',
   check: (repository) => {
     const claims = repository.matching(/^src\/engines\/.*\/store(\/.*)?\.ts$/).flatMap(({ path, text }) =>
       functionsOf(text)
         .filter(({ part }) => bounded.test(part.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')))
-        .filter(({ part }) => !part.includes('inTurns('))
+        .filter(({ part }) => !/inTurns\(/i.test(part))
         .map(({ name }) => `${path} ${name}`),
     )
     const code = repository.matching(/^src\/.*\.ts$/).filter(({ path }) => !path.endsWith('.test.ts'))

@@ -10,7 +10,7 @@ type FileStart = {
   format: typeof format
   contents: 'trail' | 'heads'
   publicKey: string
-  retiredKeys?: string[]
+  formerKeys?: { publicKey: string; isRetired: boolean }[]
   exportDate: string
 }
 /** The last line: a file without it was cut off. */

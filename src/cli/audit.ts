@@ -96,7 +96,7 @@ async function verifyFile(args: ParsedArgs, path: string, { entityId, progress, 
   const { start, items } = await openAuditFile(path)
   if (start.contents !== 'trail')
     throw new UsageError(`${path} has heads alone, and no trail to verify: name it with --heads`)
-  const publicKeys = keysOf(args) ?? keysIn([start.publicKey, ...(start.retiredKeys ?? [])])
+  const publicKeys = keysOf(args) ?? keysOfFile(start)
   const verifier = createVerifier({ ...input, publicKeys })
   let count = 0
   for await (const item of items) {
@@ -116,8 +116,9 @@ async function exportTrail(args: ParsedArgs): Promise<number> {
     const exportDate = formatInstant((await readDatabaseClock(database)).nowMs())
     const items = contents === 'heads' ? signedHeads(database, entityId) : trailOf(database, entityId)
     const [newest, ...former] = await keysHere(args, database)
-    const retiredKeys = former.length === 0 ? {} : { retiredKeys: former.map(hexOfKey) }
-    const start = { contents, publicKey: hexOfKey(newest), ...retiredKeys, exportDate } as const
+    const formerKeys = former.map((key) => ({ ...key, publicKey: hexOfKey(key) }))
+    const keys = { publicKey: hexOfKey(newest), ...(formerKeys.length > 0 && { formerKeys }) }
+    const start = { contents, ...keys, exportDate } as const
     const count = await writeAuditFile(path, start, items, progressOf('exported'))
     process.stderr.write(`${path}: ${counted(count, contents === 'heads' ? 'head' : 'position')}\n`)
     return 0
@@ -140,6 +141,11 @@ const keysOf = (args: ParsedArgs) =>
 /** The keys of these hexadecimal digits: all but the first are retired. */
 const keysIn = (texts: readonly string[]): AuditKey[] =>
   texts.map((text, index) => ({ publicKey: Buffer.from(text, 'hex'), isRetired: index > 0 }))
+
+const keysOfFile = ({ publicKey, formerKeys = [] }: Awaited<ReturnType<typeof openAuditFile>>['start']) => [
+  ...keysIn([publicKey]),
+  ...formerKeys.map((key) => ({ ...key, publicKey: Buffer.from(key.publicKey, 'hex') })),
+]
 
 const hexOfKey = ({ publicKey }: AuditKey) => publicKey.toString('hex')
 

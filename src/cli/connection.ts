@@ -5,6 +5,7 @@ import { levelOf, readConfig } from '#runtime/config'
 import { type Connection, type Database, openDatabase } from '#runtime/db/db'
 import { explainDatabase } from '#runtime/db/explain'
 import { requireKnownTables, requireTables } from '#runtime/db/migrate'
+import { requireSessionSettings } from '#runtime/db/session-settings'
 import { createLog } from '#runtime/log/log'
 import { readPublishedNodes } from '#sandbox/nodes-file'
 import { joinEmbeddedPostgres } from '#sandbox/postgres/join'
@@ -47,7 +48,11 @@ export function configOf(args: ParsedArgs, more: Partial<Config> = {}): Config {
 }
 
 /** The database of `DATABASE_URL`, or that of the sandbox on the data directory. Throws unless it has this version's tables. */
-export const connectionOf = (config: Config) => connect(config, requireTables)
+export const connectionOf = (config: Config) =>
+  connect(config, async (connection) => {
+    await requireTables(connection)
+    await requireSessionSettings(connection)
+  })
 
 /** The same database before this version's tables exist: for `migrate`, `serve` and `worker`, which create them. */
 export const connectionToMigrate = (config: Config) => connect(config, requireKnownTables)
@@ -59,7 +64,7 @@ async function connect(
   const connection =
     config.databaseUrl === undefined
       ? await joinEmbeddedPostgres({ dataDir: config.dataDir })
-      : { url: config.databaseUrl }
+      : { url: config.databaseUrl, directUrl: config.directDatabaseUrl }
   await check(connection).catch(explainDatabase(connection))
   return connection
 }

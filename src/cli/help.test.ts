@@ -19,6 +19,7 @@ describe('bezant help', () => {
     const all = listed((await bezant('serve', '--help')).stdout)
     const ofWorkers = listed((await bezant('worker', '--help')).stdout)
     expect(all.filter((name) => !ofWorkers.includes(name))).toEqual([
+      'BEZANT_READ_DATABASE_URL',
       'BEZANT_PORT',
       'BEZANT_PAGE_PORT',
       'BEZANT_CHALLENGE_URL',

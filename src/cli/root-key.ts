@@ -1,6 +1,7 @@
 import { type RotationProgress, RotationRefused, rootKeyStates, rotateRootKey } from '#custody/root-key/index'
 import { sealedColumns } from '#identity/sealed-columns/index'
 import { listEntities } from '#runtime/auth/store'
+import { findRootKeys } from '#runtime/root-key'
 import { type Command, chooseAction, type ParsedArgs, UsageError } from './command.ts'
 import { configOf, connectionOptions, withDatabase } from './connection.ts'
 import { jsonOption, printRow, printRows } from './table.ts'
@@ -10,7 +11,7 @@ export const rootKeyCommand: Command = {
   usage: `bezant root-key list
        bezant root-key rotate
 
-list shows the versions of the root key that the database knows, with a fingerprint of each.
+list shows the versions of the root key that the database knows, and which of them this machine has.
 rotate takes the newest root key into use while serve and worker run, seals all stored keys again
 with it, and retires the former one. Give both keys to every process first. What was interrupted
 is continued by the same command: see "A leaked root key" in docs/operate.md.`,
@@ -29,13 +30,14 @@ const actions: Record<string, (args: ParsedArgs) => Promise<void>> = {
     withDatabase(args, async (database) => {
       const columns = [
         'version',
+        'isGiven',
         'fingerprint',
         'createDate',
         'activeDate',
         'closedDate',
         'retiredDate',
       ] as const
-      printRows(args, await rootKeyStates(database), columns)
+      printRows(args, await rootKeyStates(database, (await findRootKeys(configOf(args))) ?? []), columns)
     }),
   rotate: async (args) => {
     if (configOf(args).databaseUrl === undefined)

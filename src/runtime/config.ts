@@ -8,6 +8,7 @@ import { type FailpointPlan, parseFailpointPlan } from '#runtime/scheduling/fail
 import { type AttesterSetting, parseAttesters, requireThreshold } from './attester-settings.ts'
 import { type BankRailSetting, parseBankRail } from './bank-rail-setting.ts'
 import { parseCoinPrices } from './coin-prices.ts'
+import { databaseUrlsOf } from './database-url.ts'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 import { parseTarget, TargetRefused, type Targets } from './outbound/target.ts'
 import { textOrFile, unknownSettingsIn, withSettingFiles } from './setting-files.ts'
@@ -30,6 +31,10 @@ export type Config = {
   /** Directory of the copies of counters of guesses; unset: `guesses` in the data directory. */
   guessDir?: string
   databaseUrl: string | undefined
+  /** URLs of replicas of the database, from which the API reads. */
+  readDatabaseUrls: string[]
+  /** The database itself, where `databaseUrl` leads to a pooler in transaction mode; unset: there is none. */
+  directDatabaseUrl: string | undefined
   databaseConnectionsMax: number
   host: string
   port: number
@@ -201,7 +206,7 @@ export function readConfig(
   return {
     dataDir: resolve(environment['BEZANT_DATA_DIR'] ?? '.bezant'),
     journalDir: environment['BEZANT_JOURNAL_DIR'] ? resolve(environment['BEZANT_JOURNAL_DIR']) : undefined,
-    databaseUrl: databaseUrlOf(environment),
+    ...databaseOf(environment),
     databaseConnectionsMax: integerOf(environment, 'BEZANT_DATABASE_CONNECTIONS', 16),
     host: environment['BEZANT_HOST'] ?? '127.0.0.1',
     port: portOf(environment, 'BEZANT_PORT') ?? 4020,
@@ -262,6 +267,13 @@ export function readConfig(
     ...given,
   }
 }
+
+const databaseOf = (environment: EnvironmentVariables) =>
+  databaseUrlsOf({
+    primary: environment['DATABASE_URL'],
+    direct: environment['BEZANT_DIRECT_DATABASE_URL'],
+    replicas: environment['BEZANT_READ_DATABASE_URL'],
+  })
 
 function requestLogOf(environment: EnvironmentVariables): RequestLogSetting | undefined {
   const text = environment['BEZANT_REQUEST_LOG']
@@ -470,14 +482,6 @@ function proxiesOf(environment: EnvironmentVariables): string[] {
     )
   }
   return given
-}
-
-function databaseUrlOf(environment: EnvironmentVariables): string | undefined {
-  const url = environment['DATABASE_URL'] || undefined
-  if (url === undefined || /^postgres(ql)?:\/\//.test(url)) return url
-  throw new Error(
-    'DATABASE_URL must be the address of a PostgreSQL, such as postgresql://user:password@host:5432/name',
-  )
 }
 
 function failpointPlanOf(environment: EnvironmentVariables): FailpointPlan | undefined {

@@ -23,7 +23,7 @@ export async function readRootKey(config: Config): Promise<Buffer> {
   return oneOf(await readRootKeys(config))
 }
 
-/** The same; `undefined` where there is none. */
+/** The one root key; `undefined` where there is none. */
 export async function findRootKey(config: Config): Promise<Buffer | undefined> {
   const keys = await findRootKeys(config)
   return keys && oneOf(keys)
@@ -36,7 +36,8 @@ function oneOf(keys: readonly Buffer[]): Buffer {
   )
 }
 
-async function findRootKeys(config: Config): Promise<Buffer[] | undefined> {
+/** The root keys; `undefined` where there is none. */
+export async function findRootKeys(config: Config): Promise<Buffer[] | undefined> {
   if (config.rootKeys !== undefined) return config.rootKeys
   const path = pathIn(config)
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {

@@ -1,6 +1,7 @@
 import type { Clock } from '#lib/time'
 import type { Config } from './config.ts'
 import type { Database, Db } from './db/db.ts'
+import type { Replicas } from './db/replicas/replicas.ts'
 import type { Log } from './log/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 
@@ -10,6 +11,8 @@ export type Scope = {
   database: Database
   /** The pool, or the `tx` that the current work is part of. */
   db: Db
+  /** Present in an API that reads from replicas of the database. */
+  replicas?: Replicas
   clock: Clock
   log: Log
   /** The metrics of this process, created once in `context.ts`. */

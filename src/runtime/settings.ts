@@ -12,7 +12,18 @@ export type SettingFacts = {
 export const settings = {
   DATABASE_URL: {
     about:
-      'URL of the PostgreSQL database. Without it, a sandbox starts an embedded PostgreSQL, and commands use that of the sandbox on their data directory. An `--ephemeral` sandbox ignores it.',
+      'URL of the PostgreSQL database. It may list several servers, of which the primary is used: `postgresql://user@one,two/name?target_session_attrs=read-write`. Without it, a sandbox starts an embedded PostgreSQL, and commands use that of the sandbox on their data directory. An `--ephemeral` sandbox ignores it.',
+  },
+  BEZANT_DIRECT_DATABASE_URL: {
+    about:
+      'URL of the database itself, when `DATABASE_URL` leads to a pooler in transaction mode such as PgBouncer: for notifications and migrations. See docs/operate.md.',
+    default: 'none: `DATABASE_URL` leads to the database itself',
+  },
+  BEZANT_READ_DATABASE_URL: {
+    about:
+      'URLs of streaming replicas of the database, separated by commas: the API reads lists and single resources from them. See [read replicas](operate.md#read-replicas). A sandbox ignores it.',
+    default: 'none',
+    ofApi: true,
   },
   BEZANT_ROOT_KEY: {
     about:

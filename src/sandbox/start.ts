@@ -276,7 +276,8 @@ type PreparedStore = {
  * missing. A new root key is on disk before the database that it encrypts is initialized.
  */
 async function prepareStore(config: Config, ephemeral: boolean, log: Log): Promise<PreparedStore> {
-  const { dataDir, databaseUrl } = config
+  const { dataDir } = config
+  const databaseUrl = unpooledUrl(config)
   const isNewDirectory = !existsSync(dataDir)
   const own = databaseUrl === undefined ? undefined : await requireOwnDatabase({ url: databaseUrl }, dataDir)
   const isKnown = own?.isKnown ?? hasCluster(dataDir)
@@ -299,6 +300,10 @@ async function prepareStore(config: Config, ephemeral: boolean, log: Log): Promi
   }
 }
 
+/** Sandboxes copy databases, which a pooler is no help with. */
+const unpooledUrl = ({ databaseUrl, directDatabaseUrl }: Config) =>
+  databaseUrl && (directDatabaseUrl ?? databaseUrl)
+
 /** Hides the directory from git: it has the root key, and lies in the folder of a project. */
 const hideFromGit = (dataDir: string) => writeFile(join(dataDir, '.gitignore'), '*\n')
 
@@ -313,7 +318,8 @@ async function storeIn(connection: Connection, config: Config): Promise<Prepared
 
 /** Opens the embedded server, or the one of `DATABASE_URL`; either way locks the data directory for this process. */
 async function openStoreOf(config: Config, ephemeral: boolean, log: Log): Promise<Store> {
-  const { dataDir, databaseUrl } = config
+  const { dataDir } = config
+  const databaseUrl = unpooledUrl(config)
   if (databaseUrl !== undefined) {
     const lock = await lockDirectory(dataDir)
     return { connection: { url: databaseUrl }, broken: new Promise(() => undefined), stop: lock.release }

@@ -33,13 +33,14 @@ const ofPlatform = [
 ]
 
 /**
- * Fills every table with `count` rows of other tenants, of the same chains, and brings the statistics up to date. The rows
- * meet no check and no key to another table: only plans are asked of such a database.
+ * Fills every table with `count` rows of other tenants, or of this one, of the same chains, and brings the statistics up to date.
+ * The rows meet no check and no key to another table: only plans are asked of such a database.
  */
 export async function fillTables(
   owner: Database,
   blockchains: readonly string[],
   count: number,
+  entityId?: string,
 ): Promise<string[]> {
   const columns = await columnsOf(owner)
   const tables = [...new Set(columns.map(({ table }) => table))]
@@ -52,7 +53,7 @@ export async function fillTables(
       await tx.run(sql`set local session_replication_role = replica`)
       const own = columns.filter((column) => column.table === table)
       const names = own.map(({ name }) => `"${name}"`).join(', ')
-      const values = own.map((column) => expressionOf(column, blockchains)).join(', ')
+      const values = own.map((column) => expressionOf(column, blockchains, entityId)).join(', ')
       await tx.run(
         raw(`insert into ${table} (${names}) overriding system value select ${values}
           from generate_series(1, ${count}) n on conflict do nothing`),
@@ -79,12 +80,18 @@ const columnsOf = (owner: Database) =>
 const isRare = '(n / 3) % 50 = 0'
 
 /** An expression for the value of a column in row `n`. */
-function expressionOf(column: Column, blockchains: readonly string[]): string {
-  const { nullable } = column
+function expressionOf(column: Column, blockchains: readonly string[], entityId: string | undefined): string {
+  const { name, type, nullable } = column
+  if (entityId !== undefined && name === 'entity_id') return `'${entityId}'::uuid`
   const value = definite(column, blockchains)
+  // The lists of a tenant show rows that have a wallet, a user, a hash; dates that are optional end them.
+  const isUsual = entityId !== undefined && ['uuid', 'text', 'numeric'].includes(type)
   // Optional values, and those that mark rows for work, are rare, as in the tables of a server that keeps up.
-  return nullable ? `case when ${isRare} then ${value} end` : value
+  return nullable && !isUsual ? `case when ${isRare} then ${value} end` : value
 }
+
+/** The states in which most rows end. */
+const usualEnds = ['COMPLETE', 'complete', 'paid', 'delivered', 'finalized', 'APPROVED', 'approved']
 
 function definite({ name, type, choices, isMostlyTrue }: Column, blockchains: readonly string[]): string {
   const among = (texts: readonly string[]) =>
@@ -92,7 +99,7 @@ function definite({ name, type, choices, isMostlyTrue }: Column, blockchains: re
   if (name === 'entity_id') return `md5((n % ${tenants})::text)::uuid`
   if (name === 'blockchain') return among(blockchains)
   if (type === 'text' && choices)
-    return `case when ${isRare} then ${among(choices)} else '${choices.at(-1)}' end`
+    return `case when ${isRare} then ${among(choices)} else '${usualEnds.find((end) => choices.includes(end)) ?? choices.at(-1)}' end`
   if (type === 'text') return `md5(n::text || '${name}')`
   // A row refers to the rows of the same number in other tables.
   if (type === 'uuid') return `md5(n::text || '${name.endsWith('_id') ? 'id' : name}')::uuid`

@@ -279,3 +279,17 @@ export const undecidedAccount = (made: NumberedRow): Row => ({
   sealed_number: null,
   bank_due: earlier,
 })
+
+export const recipient = (made: NumberedRow): Row => ({
+  ...keyOf(made),
+  ...dates,
+  chain: 'BASE',
+  address: addressOf(made),
+})
+export const recipientAddress = (made: NumberedRow): Row => ({
+  ...recipient(made),
+  address_tag: '',
+  currency: 'USD',
+  description: '',
+  needs_identity: false,
+})

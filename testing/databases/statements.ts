@@ -17,8 +17,10 @@ export function collectStatements(): { sent: ReadonlyMap<string, SentStatement>;
     const { query } = prototype
     prototype.query = function (this: unknown, ...asked: unknown[]) {
       const [config] = asked as [Partial<SentStatement> | string]
-      if (typeof config === 'object' && typeof config.text === 'string' && isOfProgram.test(stackNow()))
-        sent.set(config.text, { text: config.text, values: config.values ?? [] })
+      if (typeof config === 'object' && typeof config.text === 'string') {
+        const { text, values = [] } = config
+        if (sent.has(text) || isOfProgram.test(stackNow())) sent.set(text, { text, values })
+      }
       return query.apply(this, asked)
     }
     return () => {

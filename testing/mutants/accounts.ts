@@ -213,8 +213,8 @@ const operationMutants: readonly Mutant[] = [
       edit(bundling, 'gasAlone(row) <= payableGas', 'gasAlone(row) > 0n'),
       edit(
         bundling,
-        "if (chosen.length === 0) return 'blocked'",
-        "if (chosen.length === 0 || gasOfBundle(chain, treasury, chosen) * maxFeeAtomic > coinsAtomic) return 'blocked'",
+        'if (chosen.length === 0) {',
+        'if (chosen.length === 0 || gasOfBundle(chain, treasury, chosen) * maxFeeAtomic > coinsAtomic) {',
       ),
     ],
     test: costs('delays no operation of others'),

@@ -13,6 +13,7 @@ import { lifetimeMutants } from './lifetimes.ts'
 import { messageMutants } from './messages.ts'
 import type { Mutant } from './mutant.ts'
 import { policyMutants } from './policy.ts'
+import { replicaMutants } from './replicas.ts'
 import { requestMutants } from './requests.ts'
 import { screeningMutants } from './screening.ts'
 import { sessionMutants } from './sessions.ts'
@@ -47,4 +48,5 @@ export const mutants: readonly Mutant[] = [
   ...feePayerMutants,
   ...laneMutants,
   ...lifetimeMutants,
+  ...replicaMutants,
 ]

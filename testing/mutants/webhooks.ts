@@ -57,8 +57,8 @@ export const webhookMutants: readonly Mutant[] = [
       ),
       edit(
         'src/engines/webhooks/store/deliveries.ts',
-        'where w.detail_id is null and n.entity_id = w.entity_id and n.id = w.message_id limit 1',
-        'where w.detail_id is null and n.id = w.message_id limit 1',
+        'where w.detail_id is null and n.entity_id =',
+        'where w.detail_id is null and n.id = w.message_id or n.entity_id =',
       ),
     ],
     test: webhooks('reach the subscriptions of their entity'),

@@ -49,6 +49,8 @@ export type HarnessOptions = {
   blockTimeMs?: number
   gasLimit?: bigint
   config?: Partial<Config>
+  /** Makes the database; default: a copy of the seeded template on the server of the test run. */
+  makeDatabase?: () => Promise<{ connection: Connection; drop(): Promise<void> }>
   /** The root keys of its process. Default: that of all test databases. */
   rootKeys?: readonly Buffer[]
   /** Nodes of further chains, which the test runs and ends itself. */
@@ -93,7 +95,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
 async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)[]): Promise<Harness> {
   const { blockchains = ['BASE-SEPOLIA'], blockTimeMs, gasLimit, rootKeys: rootKey = testRootKey } = options
   const [clone, local] = await Promise.all([
-    cloneDatabase('seeded'),
+    (options.makeDatabase ?? seededDatabase)(),
     startTestChains({ blockchains, blockTimeMs, gasLimit, journaled: options.lab === true }),
   ])
   undo.push(clone.drop, local.stop)
@@ -161,6 +163,8 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   }
 }
 
+const seededDatabase = () => cloneDatabase('seeded')
+
 const faultsAround = (faults: Faults) => ({ intercept: requestFaults(faults), causesOf: causesOf(faults) })
 
 async function nodeOf(chain: TestChain, { node }: HarnessOptions) {
@@ -199,7 +203,8 @@ function chainIn(chains: readonly TestChain[], blockchain: string | undefined): 
   return found
 }
 
-async function newEntity(ctx: EngineCtx, url: string, environment: 'TEST' | 'LIVE'): Promise<Tenant> {
+/** Inserts an entity with keys of all scopes and a registered secret; its requests go to `url`. */
+export async function newEntity(ctx: EngineCtx, url: string, environment: 'TEST' | 'LIVE'): Promise<Tenant> {
   const nowMs = ctx.clock.nowMs()
   const entityId = newId(nowMs)
   const entitySecret = randomBytes(32).toString('hex')

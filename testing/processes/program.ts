@@ -109,7 +109,8 @@ export async function runProgram(options: ProgramOptions) {
   return { code, stdout: stdout(), stderr: stderr() }
 }
 
-async function killTree(pid: number): Promise<void> {
+/** Kills a process and everything that it started. */
+export async function killTree(pid: number): Promise<void> {
   const pids = processesUnder(pid)
   for (const each of pids) {
     try {

@@ -65,7 +65,9 @@ export type WorkerOptions = {
   withoutFaucet?: boolean
   /** Default: that of the test databases. */
   rootKeyHex?: string
-  settings?: Partial<Pick<Config, 'port' | 'attesters' | 'attestationThreshold' | 'bankRail'>>
+  settings?: Partial<
+    Pick<Config, 'port' | 'attesters' | 'attestationThreshold' | 'bankRail' | 'readDatabaseUrls'>
+  >
 }
 
 export type WorkerCommand =

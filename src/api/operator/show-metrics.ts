@@ -26,6 +26,7 @@ async function scrape(ctx: EngineCtx): Promise<string> {
     gatherDeliveries(ctx),
     gatherGaps(ctx),
     gatherHistories(ctx),
+    gatherReplicas(ctx),
   ])
   // A figure that cannot be gathered keeps its last value and must not suppress the others.
   for (const each of gathered)
@@ -102,6 +103,13 @@ async function gatherHistories({ chains, clock, database, metrics }: EngineCtx):
   for (const { blockchain, count, refusedSince } of await openHistories(database.reading, blockchains)) {
     metrics.histories.set({ blockchain }, count)
     metrics.historiesRefused.set({ blockchain }, ageSeconds(clock.nowMs(), refusedSince))
+  }
+}
+
+async function gatherReplicas({ metrics, replicas }: EngineCtx): Promise<void> {
+  for (const [position, { host, isUsed, lagBytes }] of ((await replicas?.states()) ?? []).entries()) {
+    metrics.replicaUsed.set({ host, position }, isUsed ? 1 : 0)
+    setOrRemove(metrics.replicaLag, { host, position }, lagBytes)
   }
 }
 

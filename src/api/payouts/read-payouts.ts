@@ -1,6 +1,8 @@
 import type { Static } from 'typebox'
+import { networkOfBusinessChain } from '#chains/networks/index'
 import type { Ctx } from '#engines/ctx'
 import { findPayout, findPayouts } from '#engines/treasury/disbursements/index'
+import { merchantWalletIdOf } from '#engines/treasury/index'
 import { invalid, notFound } from '#lib/errors'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
@@ -21,13 +23,17 @@ export async function listPayouts(
 ): Promise<ListResult> {
   checkSource(query.source)
   checkTypes(listOf(query.type) ?? [])
-  const { sourceCurrency, destinationCurrency } = query
+  const { source, sourceCurrency, destinationCurrency, chain } = query
+  const blockchain = chain && networkOfBusinessChain(chain, ctx.entity.environment)?.blockchain
   const filters = {
-    walletId: query.source,
     recipientId: query.destination,
     statuses: listOf(query.status),
     currencies: [sourceCurrency, destinationCurrency].filter((currency) => currency !== undefined),
-    chain: query.chain,
+    blockchain,
+    // There is one wallet, and no payout on a chain without a network.
+    matchesNothing:
+      (source !== undefined && source !== merchantWalletIdOf(ctx.entity.id)) ||
+      (chain !== undefined && blockchain === undefined),
   }
   const found = await findPayouts(ctx.db, ctx.entity.id, filters, page)
   return { found, items: found.rows.map((payout) => showPayout(payout)) }

@@ -6,12 +6,15 @@ import { inspectChains } from '#chains/check-endpoints'
 import type { Inspection, RefusedEndpoint } from '#chains/facets/endpoints'
 import { requireNetwork } from '#chains/networks/index'
 import { createChains } from '#chains/registry'
+import { rootKeyAdvice, rootKeyStates } from '#custody/root-key/index'
 import { hostOffMaxMs, systemClock } from '#lib/time'
 import { readDatabaseClock } from '#runtime/clock/database-clock'
 import type { Config } from '#runtime/config'
 import { type Connection, openAsOwner, openDatabase } from '#runtime/db/db'
 import { explainDatabase } from '#runtime/db/explain'
 import { requireKnownTables } from '#runtime/db/migrate'
+import { replicaLagBytes } from '#runtime/db/replicas/session'
+import { requireSessionSettings } from '#runtime/db/session-settings'
 import { apiAddress, pageAddress, requirePort } from '#runtime/http/port'
 import { findRootKey, readRootKeys, rootKeyMissing } from '#runtime/root-key'
 import { anvilBinary } from '#sandbox/chains/binary'
@@ -113,9 +116,9 @@ const sandboxRootKey: DoctorCheck = {
 
 const sandboxDatabase: DoctorCheck = {
   name: 'database',
-  look: async ({ databaseUrl, dataDir }) => {
+  look: async ({ databaseUrl, directDatabaseUrl, dataDir }) => {
     if (databaseUrl === undefined) return 'the embedded one'
-    const { isKnown } = await requireOwnDatabase({ url: databaseUrl }, dataDir)
+    const { isKnown } = await requireOwnDatabase({ url: directDatabaseUrl ?? databaseUrl }, dataDir)
     return isKnown ? 'that of this data directory' : 'empty'
   },
 }
@@ -123,9 +126,16 @@ const sandboxDatabase: DoctorCheck = {
 const rootKey: DoctorCheck = {
   name: 'root key',
   look: async (config) => {
-    const { length } = await readRootKeys(config)
-    return length === 1 ? 'found' : 'two, for a rotation: remove the retired one after it'
+    const keys = await readRootKeys(config)
+    const states = await rootKeyStatesOf(config, keys).catch(() => undefined)
+    return states ? rootKeyAdvice(states, keys.length) : 'found'
   },
+}
+
+/** Rejects where the check of the database says why. */
+async function rootKeyStatesOf(config: Config, keys: readonly Buffer[]) {
+  const open = openDatabase(connectionOf(config), 1)
+  return rootKeyStates(open, keys).finally(() => open.close())
 }
 
 const database: DoctorCheck = {
@@ -136,7 +146,11 @@ const database: DoctorCheck = {
     const server = await readServer(owner)
       .catch(explainDatabase(connection))
       .finally(() => owner.close())
-    const faults = faultsOf(server, config)
+    const ofSessions = await requireSessionSettings(connection).then(
+      () => [],
+      (error: Error) => [error.message],
+    )
+    const faults = [...faultsOf(server, config), ...ofSessions]
     if (faults.length > 0) throw new Error(faults.join('; '))
     await requireKnownTables(connection)
     return `PostgreSQL ${server.version}`
@@ -157,8 +171,27 @@ function faultsOf(server: ServerSettings, { databaseConnectionsMax }: Config): s
     synchronousCommit === 'off' &&
       'synchronous_commit is off, and a crash loses what was answered for: set it on',
     connectionsMax < databaseConnectionsMax * 2 + 10 &&
-      `max_connections is ${connectionsMax}: set ${databaseConnectionsMax * 2 + 10} or more for each process, or lower BEZANT_DATABASE_CONNECTIONS_MAX`,
+      `max_connections is ${connectionsMax}: set ${databaseConnectionsMax * 2 + 10} or more for each process, or lower BEZANT_DATABASE_CONNECTIONS`,
   ].filter((fault) => fault !== false)
+}
+
+const replicas: DoctorCheck = {
+  name: 'read replicas',
+  look: async (config) => {
+    const { readDatabaseUrls: urls } = config
+    if (urls.length === 0) return 'none: the primary serves all reads'
+    const primary = openDatabase(connectionOf(config), 1)
+    const looks = await Promise.allSettled(urls.map((url) => replicaLagBytes(url, primary.reading)))
+    await primary.close()
+    const told = looks.map((look, index) => {
+      const { host } = new URL(urls[index]!)
+      if (look.status === 'rejected') return { fault: `${host}: ${(look.reason as Error).message}` }
+      return { found: `${host} is ${counted(look.value, 'byte')} behind` }
+    })
+    const faults = told.flatMap(({ fault }) => fault ?? [])
+    if (faults.length > 0) throw new Error(faults.join('; '))
+    return told.map(({ found }) => found).join(', ')
+  },
 }
 
 const clock: DoctorCheck = {
@@ -211,8 +244,8 @@ const endpoints: DoctorCheck = {
   },
 }
 
-function connectionOf({ databaseUrl }: Config): Connection {
-  if (databaseUrl !== undefined) return { url: databaseUrl }
+function connectionOf({ databaseUrl, directDatabaseUrl }: Config): Connection {
+  if (databaseUrl !== undefined) return { url: databaseUrl, directUrl: directDatabaseUrl }
   throw new Error('there is none: set DATABASE_URL')
 }
 
@@ -228,5 +261,5 @@ export const doctorChecks = {
     nodeProgram,
     sandboxDatabase,
   ],
-  serve: [node, settings, directory, rootKey, ports, database, clock, endpoints],
+  serve: [node, settings, directory, rootKey, ports, database, replicas, clock, endpoints],
 } satisfies Record<string, readonly DoctorCheck[]>

@@ -1,8 +1,10 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import type { Db } from '#runtime/db/db'
 import { openRootKeys } from '../root-key/open.ts'
 import { auditHeadKey } from '../sealing/contexts.ts'
-import type { RootKeyVersion } from '../sealing/root-keys.ts'
+import { RootKeyClosed, type RootKeyVersion } from '../sealing/root-keys.ts'
 import { deriveBytes, type Vault } from '../sealing/sealing.ts'
+import { holdRootKey } from '../store/root-keys.ts'
 
 /**
  * Signs the newest hashes of audit trails with Ed25519. The key is derived from the root key, so that write access to the database
@@ -11,8 +13,11 @@ import { deriveBytes, type Vault } from '../sealing/sealing.ts'
 export type AuditSigner = {
   /** The public key that signs, and then those of former versions of the root key. */
   publicKeys(): readonly [AuditKey, ...AuditKey[]]
-  /** Returns a signature of 64 bytes. */
-  sign(bytes: Buffer): Buffer
+  /**
+   * Returns a function that signs heads in the `tx`, with 64 bytes each. Throws `RootKeyClosed` in a process that slept through a rotation:
+   * the newest head of a trail counts with the newest key alone.
+   */
+  signIn(tx: Db): Promise<(bytes: Buffer) => Buffer>
 }
 
 /** A public key of 32 bytes. A retired one counts for what it signed before, and never for the newest head of a trail. */
@@ -40,7 +45,11 @@ export function openAuditSigner({ root }: Pick<Vault, 'root'>): AuditSigner {
       const former = root.known().filter(({ version }) => version < newest.version)
       return [shown(newest), ...former.map(shown)]
     },
-    sign: (bytes) => sign(null, bytes, keysOf(root.newest()).key),
+    signIn: async (tx) => {
+      const newest = root.newest()
+      if (!(await holdRootKey(tx, newest.version))) throw new RootKeyClosed(newest.version)
+      return (bytes) => sign(null, bytes, keysOf(newest).key)
+    },
   }
 }
 

@@ -21,6 +21,8 @@ import type { SealedColumn } from '../store/sealed-values.ts'
  */
 export type RootKeyColumn = SealedColumn & { contextOf(texts: Record<string, string>): SealedFor }
 
+export const nameOfColumn = ({ table, column }: SealedColumn) => `${table}.${column}`
+
 const byEntity = [
   ['entity_id', 'uuid'],
   ['id', 'uuid'],

@@ -5,6 +5,6 @@ export type { GivenRootKeys } from './open.ts'
 export {
   type RotationProgress,
   RotationRefused,
-  rootKeyStates,
   rotateRootKey,
 } from './rotate.ts'
+export { rootKeyAdvice, rootKeyStates } from './states.ts'

@@ -1,7 +1,7 @@
 /**
  * The versions of the root key, of which a process gets one key or, while the root key is rotated, two. The database knows by check
  * values which version a key is, and says which one seals. So the order of the keys counts for nothing, and a process that starts
- * with a key that no version has makes it the next version, which seals nothing before `bezant keys rotate-root`.
+ * with a key that no version has makes it the next version, which seals nothing before `bezant root-key rotate`.
  */
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -9,6 +9,7 @@ import { formatInstant } from '#lib/time'
 import type { Database, Db } from '#runtime/db/db'
 import { alarmWhile } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
+import { installationId, recordChanges } from '#runtime/record/store'
 import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { formerRootKey, transportKey } from '../sealing/contexts.ts'
 import { type RootKeys, type RootKeyVersion, rootKeysOf } from '../sealing/root-keys.ts'
@@ -54,7 +55,7 @@ const lookMs = 2_000
  */
 export async function openRootKeys({ database, log, rootKey, clock }: OpenInput): Promise<OpenVault> {
   const given = Buffer.isBuffer(rootKey) ? [rootKey] : [...rootKey]
-  const rows = await registered(database, given, formatInstant(clock.nowMs()))
+  const rows = await registered(database, given, clock.nowMs())
   const versions = given.map((key) => rootKeyVersionOf(key, versionOfKey(rows, key)!))
   const held = versions.map(({ version }) => version)
   let sealing = sealingOf(rows)
@@ -97,7 +98,7 @@ export async function openRootKeys({ database, log, rootKey, clock }: OpenInput)
 }
 
 /** The version that seals. */
-const sealingOf = (rows: readonly RootKeyRow[]): number =>
+export const sealingOf = (rows: readonly Pick<RootKeyRow, 'version' | 'activeDate'>[]): number =>
   Math.max(...rows.filter(({ activeDate }) => activeDate !== null).map(({ version }) => version))
 
 const versionOfKey = (rows: readonly RootKeyRow[], key: Buffer): number | undefined => {
@@ -109,8 +110,9 @@ const versionOfKey = (rows: readonly RootKeyRow[], key: Buffer): number | undefi
 async function registered(
   database: Database,
   given: readonly Buffer[],
-  createDate: string,
+  nowMs: number,
 ): Promise<RootKeyRow[]> {
+  const createDate = formatInstant(nowMs)
   const isKnown = (rows: readonly RootKeyRow[]) => given.every((key) => versionOfKey(rows, key) !== undefined)
   const rows = await rootKeyRows(database)
   if (isKnown(rows)) return rows
@@ -127,14 +129,13 @@ async function registered(
       })
     else if (!given.some((key) => versionOfKey(before, key) !== undefined)) throw new SealBroken('root key')
     let version = Math.max(1, ...before.map((row) => row.version))
-    for (const key of given)
-      if (key !== first && versionOfKey(before, key) === undefined)
-        await insertRootKey(tx, {
-          version: ++version,
-          checkValue: rootCheckValueOf(key),
-          createDate,
-          activeDate: null,
-        })
+    for (const key of given) {
+      if (key === first || versionOfKey(before, key) !== undefined) continue
+      const checkValue = rootCheckValueOf(key)
+      await insertRootKey(tx, { version: ++version, checkValue, createDate, activeDate: null })
+      const made = { entityId: installationId, type: 'rootKey.created', resourceId: String(version) }
+      await recordChanges(tx, nowMs, [{ ...made, actor: 'custody' }])
+    }
     return rootKeyRows(tx)
   })
 }
@@ -158,7 +159,12 @@ async function firstOf(tx: Db, given: readonly Buffer[]): Promise<Buffer> {
   return found
 }
 
-function requireSealing(rows: readonly RootKeyRow[], held: readonly number[], sealing: number): void {
+/** Throws unless the version that seals is among those of a process. */
+export function requireSealing(
+  rows: readonly Pick<RootKeyRow, 'version' | 'retiredDate'>[],
+  held: readonly number[],
+  sealing: number,
+): void {
   if (held.includes(sealing)) return
   const isRetired = rows.every(({ version, retiredDate }) => !held.includes(version) || retiredDate !== null)
   const newest = `the database is sealed with version ${sealing} of the root key, and this process was given version ${held.join(' and ')}`

@@ -5,11 +5,10 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { formatInstant } from '#lib/time'
-import { type Database, type Db, sqlState } from '#runtime/db/db'
+import { type Database, longLimits, sqlState } from '#runtime/db/db'
 import { installationId, recordChanges } from '#runtime/record/store'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import type { Custody } from '../custody.ts'
-import { openUnderRoot, sealUnderRoot } from '../sealing/sealing.ts'
 import {
   activateRootKey,
   closeRootKeysBefore,
@@ -20,33 +19,32 @@ import {
   type RootKeyRow,
   retireRootKeysBefore,
   rootKeyRows,
+  sessionsSince,
 } from '../store/root-keys.ts'
-import { countOutdated, lockOutdated, replaceSealed, type SealedValue } from '../store/sealed-values.ts'
-import type { RootKeyColumn } from './columns.ts'
-import { sealFormer } from './open.ts'
-
-type Rotating = {
-  custody: Custody
-  database: Database
-  clock: { nowMs(): number }
-}
+import { countOutdated } from '../store/sealed-values.ts'
+import { nameOfColumn, type RootKeyColumn } from './columns.ts'
+import { sealFormer, sealingOf } from './open.ts'
+import { type ResealProgress, resealAll } from './reseal.ts'
 
 /** One thing that a rotation tells of: a step that began, or values of a column that were sealed again. */
-export type RotationProgress = { step: string } | { column: string; resealed: number; left: number }
+export type RotationProgress = { step: string } | ResealProgress
 
 /** The outcome of a rotation. */
 type Rotated = { version: number; retired: number[]; resealed: number }
 
-type RootKeyRotation = Rotating & {
+type RootKeyRotation = {
+  custody: Custody
+  database: Database
+  clock: { nowMs(): number }
   columns: readonly RootKeyColumn[]
   entityIds(): Promise<readonly string[]>
   report(progress: RotationProgress): void
 }
 
-/** Small, so that a row is locked for a few milliseconds. */
-const batchSize = 100
 /** Processes note their versions every two seconds: one that runs was seen within this time. */
 const seenMs = 8_000
+/** A process uses a connection much more often. Poolers keep those of processes that ended. */
+const connectedMs = 60_000
 const adoptMaxMs = 60_000
 
 /** Thrown for a rotation that may not begin or go on yet: the text names the remedy. */
@@ -54,21 +52,14 @@ export class RotationRefused extends Error {}
 
 /**
  * Rotates the root key to the newest version that this process was given, or continues a rotation. Throws `RotationRefused` when there
- * is nothing to rotate to, or a process that runs lacks the new version.
+ * is nothing to rotate to, a process that runs lacks the new version, or a value does not open.
  */
 export async function rotateRootKey(rotation: RootKeyRotation): Promise<Rotated> {
   const { custody, database, report } = rotation
   const version = Math.max(...custody.rootKeyVersions)
   const rows = await rootKeyRows(database)
-  const open = rows.filter(
-    (row) => row.version < version && row.activeDate !== null && row.retiredDate === null,
-  )
-  const target = rows.find((row) => row.version === version)!
-  if (open.length === 0)
-    throw new RotationRefused(
-      `version ${version} of the root key is the only one, and there is nothing to rotate to: make a new key, add it to BEZANT_ROOT_KEY or to root.key of the data directory, and restart serve and worker with both`,
-    )
-  if (target.activeDate === null) {
+  requireFormer(rows, version)
+  if (rows.find((row) => row.version === version)!.activeDate === null) {
     report({ step: `looking whether all processes have version ${version}` })
     await requireHolders(database, version)
     await activate(rotation, version)
@@ -76,22 +67,63 @@ export async function rotateRootKey(rotation: RootKeyRotation): Promise<Rotated>
   }
   report({ step: `version ${version} seals: waiting until all processes know` })
   await untilAdopted(rotation, version)
-  let resealed = await resealAll(rotation, version)
+  let { resealed } = await reseal(rotation, version)
   await close(rotation, version)
   failpoint('after-root-key-close')
-  for (let left = await countLeft(rotation, version); left > 0; left = await countLeft(rotation, version)) {
-    resealed += await resealAll(rotation, version)
-    await wait(100)
+  for (;;) {
+    const pass = await reseal(rotation, version)
+    resealed += pass.resealed
+    if (pass.found === 0) break
+    report({ step: `looking again for ${pass.found - pass.resealed} values that others held` })
+    await wait(againMs)
   }
   const retired = await retire(rotation, version)
   return { version, retired, resealed }
 }
 
+const againMs = 1_000
+
+/** Throws unless there is a former version to rotate from. */
+function requireFormer(rows: readonly RootKeyRow[], version: number): void {
+  if (rows.some((row) => row.version < version && row.activeDate !== null && row.retiredDate === null)) return
+  const next = rows.findLast((row) => row.version > version)
+  throw new RotationRefused(
+    next
+      ? `version ${next.version} of the root key is known, and this command was not given it: add it to BEZANT_ROOT_KEY or to root.key of the data directory, and run the command again`
+      : `version ${version} of the root key seals everything, and there is nothing to rotate to: make a new key, add it to BEZANT_ROOT_KEY or to root.key of the data directory, and restart serve and worker with both`,
+  )
+}
+
+/** Seals all values again that are there to be sealed. Throws `RotationRefused` for those that do not open. */
+async function reseal({ custody, database, columns, report }: RootKeyRotation, version: number) {
+  const pass = await resealAll({ root: custody.vault.root, database, columns, report }, version)
+  const { broken } = pass
+  if (broken.length === 0) return pass
+  const shown = broken.slice(0, brokenShownMax).join('; ')
+  const more = broken.length > brokenShownMax ? `, and ${broken.length - brokenShownMax} more` : ''
+  throw new RotationRefused(
+    `these values do not open with any version of the root key: ${shown}${more}. They were damaged or moved, and the former version is not retired: put their rows back from a backup of when they opened, and run this command again`,
+  )
+}
+
+const brokenShownMax = 5
+
 async function requireHolders(database: Database, version: number): Promise<void> {
   await wait(seenMs)
-  const lacking = (await holdersSince(database, seenMs)).filter(({ versions }) => !versions.includes(version))
+  const holders = await holdersSince(database, seenMs)
+  const lacking = holders.filter(({ versions }) => !versions.includes(version))
   if (lacking.length > 0) throw lackingHolders(lacking, version)
+  const noted = new Set(holders.map(({ process }) => sessionOf(process)))
+  const silent = (await sessionsSince(database, connectedMs)).filter((session) => !noted.has(session))
+  if (silent.length > 0)
+    throw new RotationRefused(
+      `these processes are connected and do not say which root keys they have: ${silent.join(', ')}. They run a release that knows one root key alone, hang, or are commands: upgrade and restart them, or let them end, and then run this command again`,
+    )
 }
+
+/** The name of the sessions of a holder: a random part ends the one, and PostgreSQL cuts the other off. */
+const sessionOf = (process: string) => process.slice(0, process.lastIndexOf(':')).slice(0, sessionMax)
+const sessionMax = 63 - 'bezant '.length
 
 const lackingHolders = (holders: readonly RootKeyHolder[], version: number) =>
   new RotationRefused(
@@ -106,6 +138,12 @@ async function activate({ custody, database, clock }: RootKeyRotation, version: 
   const former = root.known().find((each) => each.version === sealsNow)!
   await database.tx(async (tx) => {
     await lockRootKeys(tx)
+    const rows = await rootKeyRows(tx)
+    if (sealingOf(rows) === version) return
+    if (sealingOf(rows) !== sealsNow)
+      throw new RotationRefused(
+        `version ${sealingOf(rows)} of the root key seals since a moment ago, by another command: run this one again`,
+      )
     const nowMs = clock.nowMs()
     await activateRootKey(tx, version, formatInstant(nowMs))
     await keepRootKey(tx, sealsNow, sealFormer(under, former))
@@ -138,88 +176,27 @@ async function untilAdopted({ custody, database }: RootKeyRotation, version: num
   }
 }
 
-/** Seals the values of all columns again, in small batches. Returns their number. */
-async function resealAll(rotation: RootKeyRotation, version: number): Promise<number> {
-  let count = 0
-  for (const column of rotation.columns) {
-    let after: SealedValue | undefined
-    let resealed = 0
-    const all = await countOutdated(rotation.database.reading, column, version)
-    while (all > 0) {
-      const batch = await rotation.database.tx((tx) =>
-        resealBatch(tx, rotation.custody, column, version, after),
-      )
-      if (batch.length === 0) break
-      failpoint('after-root-key-batch')
-      after = batch.at(-1)
-      resealed += batch.length
-      rotation.report({ column: nameOf(column), resealed, left: Math.max(0, all - resealed) })
-    }
-    count += resealed
-  }
-  return count
-}
-
-const nameOf = ({ table, column }: RootKeyColumn) => `${table}.${column}`
-
-async function resealBatch(
-  tx: Db,
-  custody: Custody,
-  column: RootKeyColumn,
-  version: number,
-  after: SealedValue | undefined,
-): Promise<SealedValue[]> {
-  const { root } = custody.vault
-  const values = await lockOutdated(tx, column, { version, after, limit: batchSize })
-  if (values.length === 0) return []
-  const plains = values.map(({ sealed, texts }) => openUnderRoot(root, column.contextOf(texts), sealed))
-  try {
-    const stored = await replaceSealed(
-      tx,
-      column,
-      values.map(({ texts }, index) => ({
-        texts,
-        sealed: sealUnderRoot(root, column.contextOf(texts), plains[index]!),
-      })),
-    )
-    const isSame = ({ texts, sealed, position }: (typeof stored)[number]) => {
-      const found = openUnderRoot(root, column.contextOf(texts), sealed)
-      return found.equals(plains[position]!)
-    }
-    // An error undoes the batch: what it replaced is still there.
-    if (stored.length !== values.length || !stored.every(isSame))
-      throw new Error(`a value of ${nameOf(column)} that was sealed again does not open as before`)
-    return values
-  } finally {
-    for (const plain of plains) plain.fill(0)
-  }
-}
-
-async function countLeft({ columns, database }: RootKeyRotation, version: number): Promise<number> {
-  let count = 0
-  for (const column of columns) count += await countOutdated(database.reading, column, version)
-  return count
-}
-
 const closing = { idleMs: 10_000, lockMs: 1_000, statementMs: 10_000 }
 const closeTriesMax = 60
 
 /** Closes the versions before this one. Those who store sealed values wait behind it for a second at most. */
-async function close(
-  { database, clock, report, entityIds }: RootKeyRotation,
-  version: number,
-): Promise<void> {
+async function close(rotation: RootKeyRotation, version: number): Promise<void> {
+  const { database, clock, report } = rotation
   const rows = await rootKeyRows(database)
   if (rows.every((row) => row.version >= version || row.activeDate === null || row.closedDate !== null))
     return
   report({ step: `closing the versions before ${version}` })
-  await recordInTrails({ database, clock, entityIds }, version)
+  await recordInTrails(rotation, version)
   for (let tries = 1; ; tries++) {
     try {
       await database.tx((tx) => closeRootKeysBefore(tx, version, formatInstant(clock.nowMs())), closing)
       return
     } catch (error) {
-      if (sqlState(error) !== lockNotAvailable || tries === closeTriesMax) throw error
+      if (sqlState(error) !== lockNotAvailable) throw error
+      if (tries === closeTriesMax)
+        throw new RotationRefused(
+          'a database transaction that stored sealed values did not end for a minute: look for a process that hangs, and run this command again',
+        )
     }
   }
 }
@@ -232,7 +209,7 @@ const trailsAtOnce = 200
  * a trail that counts.
  */
 async function recordInTrails(
-  { database, clock, entityIds }: Pick<RootKeyRotation, 'database' | 'clock' | 'entityIds'>,
+  { database, clock, entityIds }: RootKeyRotation,
   version: number,
 ): Promise<void> {
   const ids = [installationId, ...(await entityIds())]
@@ -250,28 +227,12 @@ const retire = ({ database, clock, columns }: RootKeyRotation, version: number):
     await lockRootKeys(tx)
     for (const column of columns)
       if ((await countOutdated(tx, column, version)) > 0)
-        throw new Error(
-          `${nameOf(column)} has values of former versions of the root key: run this command again`,
+        throw new RotationRefused(
+          `${nameOfColumn(column)} has values of former versions of the root key: run this command again`,
         )
     const nowMs = clock.nowMs()
     const retired = await retireRootKeysBefore(tx, version, formatInstant(nowMs))
     const changes = retired.map((former) => changeOf('rootKey.retired', former))
     await recordChanges(tx, nowMs, changes)
     return retired
-  })
-
-/** The state of each version, for an operator. */
-type RootKeyState = Pick<
-  RootKeyRow,
-  'version' | 'createDate' | 'activeDate' | 'closedDate' | 'retiredDate'
-> & {
-  /** The first digits of its check value, by which two machines compare the keys that they were given. */
-  fingerprint: string
-}
-
-/** The versions of the root key that the database knows, oldest first. */
-export const rootKeyStates = async (db: Db): Promise<RootKeyState[]> =>
-  (await rootKeyRows(db)).map(({ checkValue, sealedKeys: _, ...row }) => ({
-    ...row,
-    fingerprint: checkValue.toString('hex', 0, 8),
-  }))
+  }, longLimits)

@@ -43,6 +43,15 @@ export class RootKeyRetired extends Error {
   }
 }
 
+/** Thrown where something would be made with a version of the root key that is closed: this process has not heard of it yet. */
+export class RootKeyClosed extends Error {
+  constructor(version: number) {
+    super(
+      `version ${version} of the root key is closed, and a later one seals: this process learns it within seconds, unless it was not given that key`,
+    )
+  }
+}
+
 /** The keys of versions that a process knows. `versions` may grow, and the version that seals may change, while it runs. */
 export function rootKeysOf(versions: readonly RootKeyVersion[], newest: () => number): RootKeys {
   const find = (version: number) => versions.find((each) => each.version === version)

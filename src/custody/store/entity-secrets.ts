@@ -48,7 +48,7 @@ export async function insertSpent(
       where entity_id = ${spent.entityId} and generation = ${generation} for key share
     ), spent as (
       insert into spent_ciphertexts as s (entity_id, sha256, request, create_date)
-      select entity_id, ${spent.sha256}::bytea, ${spent.request ?? null}::bytea, ${spent.createDate}::timestamptz
+      select ${spent.entityId}::uuid, ${spent.sha256}::bytea, ${spent.request ?? null}::bytea, ${spent.createDate}::timestamptz
       from current
       on conflict (entity_id, sha256) do update set create_date = s.create_date where s.request = excluded.request
       returning 1

@@ -48,14 +48,14 @@ export async function setWalletState(
   return count === 1
 }
 
-/** The condition that the wallet of alias `w` is frozen, itself or with its entity. */
-export const frozenWallet = sql`(w.state = 'FROZEN'
-  or exists (select 1 from entity_freezes f where f.entity_id = w.entity_id))`
+/** The condition that the wallet of alias `w`, of this entity, is frozen, itself or with the entity. */
+export const frozenWalletOf = (entityId: string) => sql`(w.state = 'FROZEN'
+  or exists (select 1 from entity_freezes f where f.entity_id = ${entityId}))`
 
 /** Whether a wallet of this address is frozen on any blockchain: all share one key. */
 export async function isKeyFrozen(db: Db, entityId: string, address: string): Promise<boolean> {
   const row = await db.maybe(sql`select 1 from wallets w
-    where w.entity_id = ${entityId} and w.address = ${address} and ${frozenWallet} limit 1`)
+    where w.entity_id = ${entityId} and w.address = ${address} and ${frozenWalletOf(entityId)} limit 1`)
   return row !== undefined
 }
 
@@ -66,7 +66,7 @@ export async function isAddressFrozen(
   address: string,
 ): Promise<boolean> {
   const row = await db.maybe(sql`select 1 from wallets w
-    where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${address} and ${frozenWallet}`)
+    where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${address} and ${frozenWalletOf(entityId)}`)
   return row !== undefined
 }
 

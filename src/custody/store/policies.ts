@@ -70,17 +70,15 @@ export async function insertVersion(
   row: NewVersion,
   replaces: number | undefined,
 ): Promise<number | undefined> {
-  const replaced = sql`${replaces ?? null}::integer`
-  const current = await tx.maybe<{
-    version: number
-  }>(sql`insert into policies as p (entity_id, subject_id, scope, version, version_id, create_date)
-    select ${row.entityId}::uuid, ${row.subjectId}::uuid, ${row.scope}, 1, ${row.id}::uuid, ${row.createDate}::timestamptz
-    where ${replaced} is null or ${replaced} = 0 or exists
-      (select 1 from policies o where o.entity_id = ${row.entityId} and o.subject_id = ${row.subjectId})
-    on conflict (entity_id, subject_id) do update set version = p.version + 1, version_id = excluded.version_id,
-      create_date = excluded.create_date
-      where ${replaced} is null or p.version = ${replaced}
-    returning version`)
+  const next = sql`set version = p.version + 1, version_id = ${row.id}, create_date = ${row.createDate}`
+  const current = await tx.maybe<{ version: number }>(
+    replaces
+      ? sql`update policies p ${next} where p.entity_id = ${row.entityId} and p.subject_id = ${row.subjectId}
+          and p.version = ${replaces} returning version`
+      : sql`insert into policies as p (entity_id, subject_id, scope, version, version_id, create_date)
+          values (${row.entityId}, ${row.subjectId}, ${row.scope}, 1, ${row.id}, ${row.createDate})
+          on conflict (entity_id, subject_id) do ${replaces === 0 ? sql`nothing` : sql`update ${next}`} returning version`,
+  )
   if (!current) return undefined
   await tx.run(sql`insert into policy_versions (entity_id, id, subject_id, version, rules, actor, create_date)
     values (${row.entityId}, ${row.id}, ${row.subjectId}, ${current.version}, ${JSON.stringify(row.rules)}::jsonb,
@@ -145,12 +143,12 @@ export const insertDecision = (tx: Db, row: DecisionRow, spends: readonly Spend[
   tx.run(sql`with decision as (insert into policy_decisions (entity_id, id, intent_id, wallet_id, operation,
         intent_sha256, version_ids, create_date, api_key_id)
       values (${row.entityId}, ${row.id}, ${row.intentId}, ${row.wallet.id}, ${row.operation}, ${row.intentSha256},
-        ${row.versionIds}, ${row.createDate}, ${row.apiKeyId ?? null}))
+        ${row.versionIds}, ${row.createDate}, ${row.apiKeyId ?? null})
+      returning entity_id, intent_id, wallet_id, create_date, api_key_id)
     insert into policy_spending (entity_id, intent_id, blockchain, token, wallet_set_id, wallet_id, amount, create_date,
       api_key_id)
-    select ${row.entityId}::uuid, ${row.intentId}::uuid, b, t, ${row.wallet.walletSetId}::uuid, ${row.wallet.id}::uuid,
-      a, ${row.createDate}::timestamptz, ${row.apiKeyId ?? null}::uuid
-    from unnest(${spends.map((spend) => spend.blockchain)}::text[], ${spends.map((spend) => spend.token)}::text[],
+    select d.entity_id, d.intent_id, n.b, n.t, ${row.wallet.walletSetId}::uuid, d.wallet_id, n.a, d.create_date, d.api_key_id
+    from decision d cross join unnest(${spends.map((spend) => spend.blockchain)}::text[], ${spends.map((spend) => spend.token)}::text[],
       ${spends.map((spend) => spend.amountAtomic.toString())}::numeric[]) as n(b, t, a)`)
 
 /** An amount of a settlement: what its payer pays, or the network fee that the treasury pays. */

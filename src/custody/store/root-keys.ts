@@ -62,13 +62,30 @@ export async function noteHolder(
     values (${process}, ${versions}::integer[], ${sealingVersion}, clock_timestamp())
     on conflict (process) do update set versions = excluded.versions, sealing_version = excluded.sealing_version,
       seen_date = excluded.seen_date`)
-  await db.run(sql`delete from root_key_holders where seen_date < clock_timestamp() - interval '1 minute'`)
+  await db.run(sql`delete from root_key_holders where seen_date < now() - interval '1 minute'`)
 }
 
 /** The processes that were seen within so many milliseconds. */
 export const holdersSince = (db: Db, ms: number) =>
   db.all<RootKeyHolder>(sql`select process, versions, sealing_version from root_key_holders
-    where seen_date > clock_timestamp() - ${ms} * interval '1 millisecond' order by process`)
+    where seen_date > now() - ${ms} * interval '1 millisecond' order by process`)
+
+/** The processes whose connections were used within so many milliseconds, each as `host:process id`. */
+export const sessionsSince = (db: Db, ms: number): Promise<string[]> =>
+  db.tx(async (tx) => {
+    // The server shows the names of sessions to sessions of the same user, which the program's role is not.
+    await tx.script('set local role none')
+    const found = await tx.all<{ process: string }>(sql`select distinct substr(application_name, 8) as process
+      from pg_stat_activity where datname = current_database() and application_name like 'bezant %:%'
+        and (state <> 'idle' or state_change > now() - ${ms} * interval '1 millisecond') order by process`)
+    return found.map(({ process }) => process)
+  })
+
+/** Whether values may still be sealed with this version. Until the `tx` ends, the answer does not change. */
+export const holdRootKey = async (tx: Db, version: number): Promise<boolean> => {
+  const named = Buffer.of(2, version >> 8, version & 0xff)
+  return (await tx.one<{ open: boolean }>(sql`select is_root_key_open(${named}) as open`)).open
+}
 
 /** Removes a process that ends. */
 export const removeRootKeyHolder = (db: Db, process: string) =>

@@ -4,18 +4,22 @@ import type { PageQuery } from '#runtime/collection/query'
 import { type Db, type Sql, sql } from '#runtime/db/db'
 import { isOwned, type RowOwner } from '#runtime/row-owner'
 import type { Wallet, WalletMetadata } from '../wallets/types.ts'
-import { frozenWallet } from './freezes.ts'
+import { frozenWalletOf } from './freezes.ts'
 
-const columns = sql`w.id, w.wallet_set_id, w.key_id, w.blockchain, w.address, w.derivation_index, w.account_type,
-  w.sca_core, w.first_core, w.custody_type, w.user_id, case when ${frozenWallet} then 'FROZEN' else 'LIVE' end as state, w.name,
-  w.ref_id, w.create_date, w.update_date, (select k.public_key from keys k where k.entity_id = w.entity_id
+const columnsOf = (
+  entityId: string,
+) => sql`w.id, w.wallet_set_id, w.key_id, w.blockchain, w.address, w.derivation_index, w.account_type,
+  w.sca_core, w.first_core, w.custody_type, w.user_id, case when ${frozenWalletOf(entityId)} then 'FROZEN' else 'LIVE' end as state, w.name,
+  w.ref_id, w.create_date, w.update_date, (select k.public_key from keys k where k.entity_id = ${entityId}
   and k.id = w.key_id) as initial_public_key`
 
 export const findWallet = (db: Db, owner: RowOwner, id: string) =>
-  db.maybe<Wallet>(sql`select ${columns} from wallets w where ${isOwned('w', owner)} and w.id = ${id}`)
+  db.maybe<Wallet>(
+    sql`select ${columnsOf(owner.entityId)} from wallets w where ${isOwned('w', owner)} and w.id = ${id}`,
+  )
 
 export const findWalletByAddress = (db: Db, owner: RowOwner, blockchain: string, address: string) =>
-  db.maybe<Wallet>(sql`select ${columns} from wallets w
+  db.maybe<Wallet>(sql`select ${columnsOf(owner.entityId)} from wallets w
     where ${isOwned('w', owner)} and w.blockchain = ${blockchain} and w.address = ${address}`)
 
 /** The address whose key owns a smart account, and the version that the account is created with. */
@@ -27,22 +31,22 @@ export const ownerOfAccount = (db: Db, entityId: string, blockchain: string, acc
 
 /** Returns one of the wallets with this address on any blockchain, a frozen one if there is one: all have the same key. */
 export const findWalletAnywhere = (db: Db, owner: RowOwner, address: string) =>
-  db.maybe<Wallet>(sql`select ${columns} from wallets w
+  db.maybe<Wallet>(sql`select ${columnsOf(owner.entityId)} from wallets w
     where ${isOwned('w', owner)} and w.address = ${address}
     order by w.state = 'FROZEN' desc, w.create_date, w.id limit 1`)
 
 export const lockWallet = (tx: Db, owner: RowOwner, id: string) =>
-  tx.maybe<Wallet>(sql`select ${columns} from wallets w
+  tx.maybe<Wallet>(sql`select ${columnsOf(owner.entityId)} from wallets w
     where ${isOwned('w', owner)} and w.id = ${id} for no key update`)
 
 /** Returns the wallets that one request created, by derivation index and then id. */
 export const walletsOfBatch = (db: Db, entityId: string, batchId: string) =>
-  db.all<Wallet>(sql`select ${columns} from wallets w
+  db.all<Wallet>(sql`select ${columnsOf(entityId)} from wallets w
     where w.entity_id = ${entityId} and w.batch_id = ${batchId} order by w.derivation_index, w.id`)
 
 /** Returns the wallets that the same request created as this wallet, by derivation index and then id. */
 export const walletsMadeWith = (db: Db, entityId: string, id: string) =>
-  db.all<Wallet>(sql`select ${columns} from wallets w where w.entity_id = ${entityId}
+  db.all<Wallet>(sql`select ${columnsOf(entityId)} from wallets w where w.entity_id = ${entityId}
     and w.batch_id = (select made.batch_id from wallets made where made.entity_id = ${entityId} and made.id = ${id})
     order by w.derivation_index, w.id`)
 
@@ -61,7 +65,7 @@ export const listWallets = (db: Db, owner: RowOwner, filters: WalletFilters, pag
   readPage<Wallet>(
     db,
     {
-      columns,
+      columns: columnsOf(owner.entityId),
       from: sql`wallets w`,
       alias: 'w',
       scope: isOwned('w', owner),
@@ -140,7 +144,7 @@ export const setWalletMetadata = (
       name = case when ${name !== undefined}::boolean then ${name || null}::text else w.name end,
       ref_id = case when ${refId !== undefined}::boolean then ${refId || null}::text else w.ref_id end,
       update_date = ${updateDate}
-    where w.entity_id = ${entityId} and w.id = ${id} returning ${columns}`)
+    where w.entity_id = ${entityId} and w.id = ${id} returning ${columnsOf(entityId)}`)
 
 /** The version of a wallet's smart account after an upgrade; null for the version with which it was created. */
 export type WalletCore = { entityId: string; walletId: string; core: ScaCore | null }

@@ -6,9 +6,9 @@ import {
   type AuditLink,
   insertLinks,
   isAnyUnlinked,
-  lastLinks,
   lockLinking,
   type SignedHead,
+  type UnlinkedEntry,
   unlinkedEntries,
 } from './store/links.ts'
 
@@ -17,7 +17,7 @@ const batchMax = 1_000
 
 export type LinkingCtx = Pick<EngineCtx, 'database' | 'clock' | 'custody'>
 
-/** Links one batch of entries, of many entities in turns, and signs the new heads. True when more entries may wait. */
+/** Links one batch of entries, of many entities in turns, and signs the new heads. True when it had some: more may wait. */
 export const linkEntries = async (ctx: LinkingCtx, turn: Turn): Promise<boolean> =>
   (await isAnyUnlinked(ctx.database)) && linkBatch(ctx, turn)
 
@@ -26,22 +26,23 @@ const linkBatch = ({ database, clock, custody }: LinkingCtx, turn: Turn): Promis
     if (!(await lockLinking(tx))) return false
     const entries = await unlinkedEntries(tx, turn, batchMax)
     if (entries.length === 0) return false
+    const sign = await custody.auditSigner.signIn(tx)
     const entityIds = [...new Set(entries.map(({ entityId }) => entityId))]
-    const last = new Map((await lastLinks(tx, entityIds)).map((link) => [link.entityId, link]))
     const links: AuditLink[] = []
     const heads: SignedHead[] = []
     const createDate = formatInstant(clock.nowMs())
     for (const entityId of entityIds) {
-      const { position, hash } = last.get(entityId) ?? { position: 0, hash: noHash }
       const own = entries.filter((entry) => entry.entityId === entityId)
-      const made = linksOf(own, position, hash)
+      const [{ lastPosition, lastHash }] = own as [UnlinkedEntry]
+      const position = lastPosition ?? 0
+      const made = linksOf(own, position, lastHash ?? noHash)
       const { position: end, hash: endHash } = made.at(-1)!
       const head = { entityId, firstPosition: position + 1, position: end, hash: endHash, createDate }
       links.push(...made)
-      heads.push({ ...head, signature: custody.auditSigner.sign(headBytes(head)).toString('hex') })
+      heads.push({ ...head, signature: sign(headBytes(head)).toString('hex') })
     }
     await insertLinks(tx, links, heads)
-    return entries.length === batchMax
+    return true
   })
 
 function linksOf(entries: readonly AuditEntry[], lastPosition: number, lastHash: string): AuditLink[] {

@@ -16,7 +16,7 @@ import {
   timestamptz,
   uuid,
 } from '#runtime/db/table'
-import { inTurns, served, type Turn } from '#runtime/turns/store'
+import { type Turn, takeInTurns } from '#runtime/turns/store'
 
 const payments = table('x402_payments', {
   entityId: uuid,
@@ -131,17 +131,12 @@ export const insertPayment = (
     on conflict do nothing`)
 
 /** Payments that have no transaction yet, round-robin over tenants. */
-export async function duePayments(
-  db: Db,
-  turn: Turn,
-  blockchain: string,
-  limit: number,
-): Promise<readonly PaymentRef[]> {
-  const where = sql`p.blockchain = ${blockchain} and ${isUnsent}`
-  const rows = sql`select p.entity_id, p.id from x402_payments p where ${where} and p.entity_id = turn.entity_id
-    and p.next_attempt_at <= now() order by p.next_attempt_at, p.id`
-  const due = { from: sql`x402_payments p`, where, rows }
-  return served(turn, await db.all<PaymentRef>(inTurns(turn, due, limit)))
+export function duePayments(db: Db, turn: Turn, blockchain: string, limit: number): Promise<PaymentRef[]> {
+  const where = sql`p.blockchain = ${blockchain} and ${isUnsent} and p.next_attempt_at <= now()`
+  const take = (entityId: string, max: number) =>
+    db.all<PaymentRef>(sql`select p.entity_id, p.id from x402_payments p
+    where p.entity_id = ${entityId} and ${where} order by p.next_attempt_at, p.id limit ${max}`)
+  return takeInTurns(db, turn, { from: sql`x402_payments p`, where, take }, limit)
 }
 
 const isUnsent = sql`p.submit_date is null and p.refusal is null`

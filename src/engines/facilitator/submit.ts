@@ -52,7 +52,7 @@ export async function submitPayments(
       return 0
     })
   if (submitted > 0) await announceWork(ctx.database, blockchain)
-  return due.length === batchMax
+  return submitted > 0 || due.length === batchMax
 }
 
 const retryMs = 2_000

@@ -5,6 +5,8 @@ import { accountsOn } from '#chains/facets/optional'
 import { watchAddress } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { syncBalances } from '#engines/indexer/reconciliation/index'
+import { tokensOf } from '#engines/ledger/tokens/index'
+import { compareNow } from '#engines/tokens/index'
 import { requireSponsor } from '#engines/treasury/bundling/index'
 import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
@@ -43,7 +45,7 @@ export async function openModularWallet(
   if (known) return known
   const made = await makeWallet(ctx, chain, wallet)
   const { entityId, address } = made
-  // A node that is away must not refuse the wallet: balances are compared again when they are shown.
+  // A node that is away must not refuse the wallet: a worker compares its balances again.
   await syncBalances(ctx, chain, { entityId, address }).catch((err) =>
     ctx.log.warn({ err, entityId, address }, 'balances of a modular wallet not compared'),
   )
@@ -69,10 +71,17 @@ function makeWallet(ctx: Ctx, chain: Chain, wallet: OpenedAccount): Promise<Modu
     })
     if (!made) return (await findWalletAt(tx, entity.id, blockchain, wallet.address))!
     await watch(tx, made)
+    await compareNow(tx, blockchain, await anyListed(tx, made))
     const change = { entityId: entity.id, actor, requestId, resourceId: made.id }
     await recordChanges(tx, nowMs, [{ ...change, type: 'modularWallet.created' }])
     return made
   })
+}
+
+/** One listed balance of the wallet, with whose comparison all of them are. */
+async function anyListed(tx: Db, { entityId, blockchain, address }: ModularWallet) {
+  const listed = (await tokensOf(tx, blockchain)).filter(({ isNative }) => !isNative)
+  return listed.slice(0, 1).map(({ id: tokenId }) => ({ entityId, tokenId, address }))
 }
 
 const watch = (tx: Db, { entityId, id, blockchain, address, createDate }: ModularWallet) =>

@@ -6,7 +6,7 @@ import { treasuryMovements } from '#engines/treasury/index'
 import { unifiedMovements } from '#engines/unified-balance/index'
 import { type Page, readMergedPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, join, raw, sql } from '#runtime/db/db'
+import { type Db, join, listedWord, raw, sql } from '#runtime/db/db'
 
 /** All tables with movements. */
 export const movementTables: readonly MovementTable[] = [
@@ -99,11 +99,11 @@ function sourcesOf(table: MovementTable, entityId: string, filters: MovementFilt
     states?.length === 0 ||
     roles?.length === 0
   if (isExcluded) return [{ ...table.source(entityId), filters: [sql`false`] }]
-  const ofStates = states?.map((state) => sql`${table.state} = ${state}`) ?? [undefined]
+  const ofStates = states?.map((state) => sql`${table.state} = ${listedWord(state)}`) ?? [undefined]
   const ofRoles = roles ?? [undefined]
   const shared = [
     kind && table.kinds[kind],
-    blockchain === undefined ? undefined : sql`${table.blockchain} = ${blockchain}`,
+    blockchain === undefined ? undefined : sql`${table.blockchain} = ${listedWord(blockchain)}`,
     walletId === undefined ? undefined : table.ofWallet!(walletId),
     txHash === undefined ? undefined : table.sentAs(txHash, entityId),
   ]

@@ -2,7 +2,9 @@ import { hasStepsToUndo, lockCanonical } from '#engines/indexer/index'
 import type { UnlistedBalance } from '#engines/ledger/index'
 import type { BalanceUnit } from '#engines/ledger/tokens/index'
 import { type Db, sql } from '#runtime/db/db'
-import { inTurns, served, type Turn } from '#runtime/turns/store'
+import { perEntity } from '#runtime/per-entity'
+import { claimInTurns } from '#runtime/turns/claim'
+import type { Turn } from '#runtime/turns/store'
 
 /** The name under which this engine follows the steps of chains. */
 export const tokenEngine = 'tokens'
@@ -21,8 +23,8 @@ export type BlockOfChain = { blockchain: string; number: number; hash: string }
 /** Identifies a balance in maps and sets. */
 export const keyOf = ({ entityId, tokenId, address }: UnlistedBalance) => `${entityId}:${tokenId}:${address}`
 
-const columns = sql`c.entity_id, c.token_id, c.address, (extract(epoch from now() - c.since) * 1000)::int8 as waited_ms,
-  c.risen as risen_atomic`
+const waitedMs = sql`(extract(epoch from now() - c.since) * 1000)::int8 as waited_ms`
+const columns = sql`c.entity_id, c.token_id, c.address, ${waitedMs}, c.risen as risen_atomic`
 
 /** Compares these balances as soon as the `tx` commits. */
 export async function compareNow(
@@ -35,7 +37,7 @@ export async function compareNow(
     select distinct on (e, t, a) e, t, a, ${blockchain}, now(), now()
     from unnest(${balances.map((row) => row.entityId)}::uuid[], ${balances.map((row) => row.tokenId)}::uuid[],
       ${balances.map((row) => row.address)}::text[]) as n(e, t, a) order by e, t, a
-    on conflict (entity_id, token_id, address) do update set due_at = now(), since = now()`)
+    on conflict (entity_id, token_id, address) do update set due_at = excluded.due_at, since = excluded.since`)
   await announce(tx, blockchain)
 }
 
@@ -52,23 +54,24 @@ export async function followable<Balance extends UnlistedBalance>(
   balances: readonly Balance[],
   max = followedMax,
 ): Promise<ReadonlySet<string>> {
-  if (balances.length === 0) return new Set()
-  const kept = await tx.all<UnlistedBalance>(sql`with asked as materialized (
-      select distinct on (e, t, a) e, t, a, k
-      from unnest(${balances.map((row) => row.entityId)}::uuid[], ${balances.map((row) => row.tokenId)}::uuid[],
-        ${balances.map((row) => row.address)}::text[]) with ordinality as n(e, t, a, k) order by e, t, a, k
+  const kept = await perEntity(balances, (entityId, own) =>
+    tx.all<UnlistedBalance>(sql`with asked as materialized (
+      select distinct on (t, a) t, a, k
+      from unnest(${own.map((row) => row.tokenId)}::uuid[], ${own.map((row) => row.address)}::text[])
+        with ordinality as n(t, a, k) order by t, a, k
     ), known as materialized (
       select n.*, exists (select 1 from token_checks c
-        where c.entity_id = n.e and c.token_id = n.t and c.address = n.a) as is_followed from asked n
+        where c.entity_id = ${entityId} and c.token_id = n.t and c.address = n.a) as is_followed from asked n
     ), owners as materialized (
-      select o.e, o.a, (select count(*) from (select 1 from token_checks c where c.entity_id = o.e
+      select o.a, (select count(*) from (select 1 from token_checks c where c.entity_id = ${entityId}
         and c.blockchain = ${blockchain} and c.address = o.a limit ${max}) followed) as count
-      from (select distinct e, a from known where not is_followed) o
+      from (select distinct a from known where not is_followed) o
     )
-    select e as entity_id, t as token_id, a as address from known where is_followed
+    select ${entityId}::uuid as entity_id, t as token_id, a as address from known where is_followed
     union all
-    select n.e, n.t, n.a from (select *, row_number() over (partition by e, a order by k) as place from known
-      where not is_followed) n join owners o on o.e = n.e and o.a = n.a where n.place <= ${max} - o.count`)
+    select ${entityId}::uuid, n.t, n.a from (select *, row_number() over (partition by a order by k) as place from known
+      where not is_followed) n join owners o on o.a = n.a where n.place <= ${max} - o.count`),
+  )
   return new Set(kept.map(keyOf))
 }
 
@@ -100,23 +103,19 @@ export async function claimDueChecks(
   limit: number,
   leaseMs: number,
 ): Promise<readonly TokenCheck[]> {
-  const isDue = sql`q.blockchain = ${blockchain} and q.due_at < 'infinity' and q.due_at <= now()`
-  const shared = {
-    from: sql`token_checks q`,
-    where: isDue,
-    rows: sql`select q.entity_id, q.token_id, q.address from token_checks q
-      where ${isDue} and q.entity_id = turn.entity_id order by q.due_at`,
+  const claim = {
+    from: sql`token_checks c`,
+    alias: 'c',
+    where: () => sql`c.blockchain = ${blockchain} and c.due_at < 'infinity' and c.due_at <= now()`,
+    order: sql`c.due_at`,
+    columns: sql`c.token_id, c.address, ${waitedMs}`,
+    change: (
+      entityId: string,
+    ) => sql`update token_checks c set due_at = now() + ${leaseMs} * interval '1 millisecond'
+      from taken where c.entity_id = ${entityId} and c.token_id = taken.token_id and c.address = taken.address
+      returning c.entity_id, c.token_id, c.address, taken.waited_ms, c.risen as risen_atomic`,
   }
-  const rows = await db.all<TokenCheck>(sql`with chosen as materialized (${inTurns(turn, shared, limit)}),
-    due as materialized (
-      select q.entity_id, q.token_id, q.address from chosen join token_checks q
-        on q.entity_id = chosen.entity_id and q.token_id = chosen.token_id and q.address = chosen.address
-      where ${isDue} for update of q skip locked
-    )
-    update token_checks c set due_at = now() + ${leaseMs} * interval '1 millisecond'
-    from due where c.entity_id = due.entity_id and c.token_id = due.token_id and c.address = due.address
-    returning ${columns}`)
-  return served(turn, rows)
+  return claimInTurns<TokenCheck>(db, turn, claim, limit)
 }
 
 /** The balances of one wallet, or those of `tokenIds`, that may differ from their contracts; those that are due first. */
@@ -143,10 +142,9 @@ export const areCompared = async (
   return count === new Set(tokenIds).size
 }
 
-const keysOf = (
-  checks: readonly UnlistedBalance[],
-) => sql`unnest(${checks.map((row) => row.entityId)}::uuid[],
-  ${checks.map((row) => row.tokenId)}::uuid[], ${checks.map((row) => row.address)}::text[])`
+/** The tokens and addresses of balances of one entity, as lists for `unnest`. */
+const keysOf = (checks: readonly UnlistedBalance[]) =>
+  sql`${checks.map((row) => row.tokenId)}::uuid[], ${checks.map((row) => row.address)}::text[]`
 
 /**
  * Locks those of these comparisons that no newer block was used for: none while a reverted block is not undone here, since its
@@ -159,9 +157,11 @@ export async function lockChecks(
 ): Promise<TokenCheck[]> {
   if (!(await lockCanonical(tx, blockchain, hash)) || (await hasStepsToUndo(tx, tokenEngine, blockchain)))
     return []
-  return tx.all<TokenCheck>(sql`select ${columns} from ${keysOf(checks)} as n(e, t, a)
-    join token_checks c on c.entity_id = n.e and c.token_id = n.t and c.address = n.a
-    where c.block_number <= ${number} order by c.entity_id, c.token_id, c.address for update of c`)
+  return perEntity(checks, (entityId, own) =>
+    tx.all<TokenCheck>(sql`select ${columns} from unnest(${keysOf(own)}) as n(t, a)
+      join token_checks c on c.entity_id = ${entityId} and c.token_id = n.t and c.address = n.a
+      where c.block_number <= ${number} order by c.token_id, c.address for update of c`),
+  )
 }
 
 type FinishedCheck = UnlistedBalance & {
@@ -172,18 +172,27 @@ type FinishedCheck = UnlistedBalance & {
 }
 
 export const finishChecks = (tx: Db, checks: readonly FinishedCheck[], blockNumber: number) =>
-  tx.run(sql`update token_checks c set block_number = ${blockNumber}, since = case when n.c then now() else c.since end,
-      risen = n.r,
-      due_at = case when n.p is null then 'infinity' else now() + n.p * interval '1 millisecond' end
-    from unnest(${checks.map((row) => row.entityId)}::uuid[], ${checks.map((row) => row.tokenId)}::uuid[],
-      ${checks.map((row) => row.address)}::text[], ${checks.map(({ changed }) => changed)}::bool[],
-      ${checks.map(({ pauseMs }) => pauseMs ?? null)}::int8[],
-      ${checks.map(({ risenAtomic }) => risenAtomic.toString())}::numeric[]) as n(e, t, a, c, p, r)
-    where c.entity_id = n.e and c.token_id = n.t and c.address = n.a`)
+  perEntity(checks, (entityId, own) =>
+    tx.all(sql`with finished as materialized (
+        select t, a, r, case when c then now() end as since,
+          case when p is null then 'infinity' else now() + p * interval '1 millisecond' end as due_at
+        from unnest(${keysOf(own)}, ${own.map(({ changed }) => changed)}::bool[],
+          ${own.map(({ pauseMs }) => pauseMs ?? null)}::int8[],
+          ${own.map(({ risenAtomic }) => risenAtomic.toString())}::numeric[]) as n(t, a, c, p, r)
+      )
+      update token_checks c set block_number = ${blockNumber}, since = coalesce(n.since, c.since), risen = n.r, due_at = n.due_at
+      from finished n where c.entity_id = ${entityId} and c.token_id = n.t and c.address = n.a`),
+  )
 
 /** Repeats these comparisons after a tenth of the time that they have waited. */
 export const postponeComparisons = (db: Db, checks: readonly UnlistedBalance[]) =>
-  db.run(sql`update token_checks c set due_at = now()
-      + least(interval '10 minutes', greatest(interval '0.5 seconds', (now() - c.since) / 10))
-    from ${keysOf(checks)} as n(e, t, a)
-    where c.entity_id = n.e and c.token_id = n.t and c.address = n.a`)
+  perEntity(checks, (entityId, own) =>
+    db.all(sql`with late as materialized (
+        select c.token_id, c.address, now()
+          + least(interval '10 minutes', greatest(interval '0.5 seconds', (now() - c.since) / 10)) as due_at
+        from unnest(${keysOf(own)}) as n(t, a)
+        join token_checks c on c.entity_id = ${entityId} and c.token_id = n.t and c.address = n.a
+      )
+      update token_checks c set due_at = late.due_at from late
+      where c.entity_id = ${entityId} and c.token_id = late.token_id and c.address = late.address`),
+  )

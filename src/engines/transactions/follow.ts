@@ -14,7 +14,7 @@ import { followUpgrades } from './operations/follow-upgrades.ts'
 import { failReceived, recordReceived } from './receive.ts'
 import { noteStates } from './record-state-events.ts'
 import { requeueAfterExternalUse } from './sequence/requeue-displaced.ts'
-import { markAttemptsMined, markAttemptsReplaced, reviveOrphaned } from './store/attempts.ts'
+import { markAttemptsMined, reviveOrphaned } from './store/attempts.ts'
 import {
   completeTransactionsUpTo,
   markCancelled,
@@ -44,7 +44,6 @@ async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: St
   const byHash = new Map(seen.map((row) => [`${row.entityId}:${row.txHash}`, row]))
   const mined = await markAttemptsMined(tx, blockchain, seen)
   const nowMs = ctx.clock.nowMs()
-  await markAttemptsReplaced(tx, blockchain, mined)
   const rows = mined.map(({ entityId, transactionId, txHash, kind }) => ({
     entityId,
     id: transactionId,

@@ -48,13 +48,18 @@ export async function signRound(
 ): Promise<boolean> {
   const { blockchain } = chain.network
   let did = false
+  let mayHaveMore = false
   const signOne = async (sender: WaitingSender) => {
     // The failure of one sender must not block the others of the chain.
     const outcome = await signSender(ctx, chain, sender, signBatch).catch((error): SigningOutcome => {
       logSigningFailure(ctx, chain, sender, error)
       return 'blocked'
     })
-    if (outcome === 'blocked') await deferSender(ctx, turn, blockchain, sender)
+    if (outcome === 'blocked') {
+      await deferSender(ctx, turn, blockchain, sender)
+      // Another sender of its entity may come now in its place.
+      mayHaveMore ||= !sender.wasTried
+    }
     if (outcome !== 'advanced') return
     did = true
     onSigned()
@@ -76,7 +81,7 @@ export async function signRound(
     }
   }
   await Promise.all(Array.from({ length: sendersAtOnce }, work))
-  return did || freshBegun < fresh.length || fresh.length === sendersMax
+  return did || mayHaveMore || freshBegun < fresh.length || fresh.length === sendersMax
 }
 
 /** Yields all of `first`, then those of `others` that start before `endMs`. */

@@ -1,6 +1,7 @@
 /** Property 125: the cost of an event and of a delivery follows neither the rows of others nor the backlog of an endpoint. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { EngineCtx } from '#engines/ctx'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Database, type Db, openAsOwner, type Sql, sql } from '#runtime/db/db'
@@ -10,6 +11,7 @@ import { openTestDatabase, type TestDatabase } from '#testing/databases/database
 import { analyze, insertUnchecked, rowsReadBy } from '#testing/databases/rows-read'
 import { movableClock } from '#testing/platform/clock'
 import { sizeOf } from '#testing/runner/size'
+import { forgetOldNotifications } from './forget-old.ts'
 import { replayNotifications } from './resend-notifications.ts'
 import {
   atOnceDate,
@@ -130,7 +132,8 @@ it('the next delivery of an endpoint, and when it is due, are found at any backl
       expect(await dueDeliveries(tx, lane, at, 8)).toMatchObject({ due: { length: 8 } })
       await releaseLane(tx as Database, lane, { failureCount: 0, restDate: null, at })
     })
-    expect(read['notification_deliveries']).toBeLessThan(500)
+    // A few reads of each delivery that is examined, which are 256 at most.
+    expect(read['notification_deliveries']).toBeLessThan(1_500)
   }
   const counted = await rowsReadBy(test.database, waitingDeliveries)
   expect(counted['notification_deliveries']).toBeLessThanOrEqual(10_000)
@@ -321,4 +324,34 @@ it('property 146: a replay that would exceed the bound of a backlog is refused, 
     sql`select position from notification_deliveries where ${own} order by position`,
   )
   expect(places).toEqual(Array.from({ length: 12 }, (_, index) => ({ position: index + 9 })))
+})
+
+it('what is older than its days is removed in batches until none is left, and nothing younger is', async () => {
+  const { subscriptionId } = await subscribe()
+  const [old, young] = [2_500, 20]
+  const day = 86_400_000
+  const add = (count: number, ageDays: number) =>
+    insertUnchecked(
+      owner,
+      sql`with added as (
+          insert into notifications (entity_id, id, topic, resource_id, message, create_date)
+          select ${entityId}, gen_random_uuid(), 'aged', n::text, '{}', ${formatInstant(nowMs - ageDays * day)}::timestamptz
+          from generate_series(1, ${count}::integer) n returning id, create_date)
+        insert into notification_deliveries (entity_id, subscription_id, message_id, state, due_date, create_date, update_date)
+        select ${entityId}, ${subscriptionId}, id, 'delivered', create_date, create_date, create_date from added`,
+    )
+  // Deliveries are kept for 30 days, and notifications for 60.
+  await add(old, 61)
+  await add(young, 59)
+  await add(young, 29)
+  const ctx = { database: test.database, clock: movableClock() } as unknown as EngineCtx
+  let batches = 1
+  while (await forgetOldNotifications(ctx)) batches += 1
+  expect(batches).toBeGreaterThan(old / 1_000)
+  expect(
+    await test.database.one(sql`select
+      (select count(*) from notifications where entity_id = ${entityId} and topic = 'aged') as notifications,
+      (select count(*) from notification_deliveries where entity_id = ${entityId}
+        and subscription_id = ${subscriptionId}) as deliveries`),
+  ).toEqual({ notifications: 2 * young, deliveries: young })
 })

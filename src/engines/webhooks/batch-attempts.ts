@@ -7,48 +7,60 @@ export type RecordAttempt = (lane: DeliveryLane, outcome: AttemptOutcome) => Pro
 type WaitingAttempt = Attempt & { untilMs: number; resolve(): void; reject(error: unknown): void }
 
 const batchMax = 100
+/** Maximum statements that run at once. */
+const writersMax = 4
 /** Pause before an attempt is tried again whose rows another session locks, and the maximum wait for them. */
 const lockedPauseMs = 100
 const lockedMs = 15_000
 
 /**
- * Returns a function that records attempts of all endpoints: those that end while a statement runs share the next one, so that
- * a busy worker commits once for many. An attempt that cannot be recorded fails alone.
+ * Returns a function that records attempts: those of an entity that end while a statement of it runs share its next one, so that
+ * a busy worker commits once for many. Entities take turns. An attempt that cannot be recorded fails alone.
  */
 export function attemptRecorder(database: Database): RecordAttempt {
-  let waiting: WaitingAttempt[] = []
-  let isWriting = false
-  const write = async (batch: readonly WaitingAttempt[]): Promise<void> => {
+  const waiting = new Map<string, WaitingAttempt[]>()
+  const writing = new Set<string>()
+  let writers = 0
+  const nextEntity = () => [...waiting.keys()].find((entityId) => !writing.has(entityId))
+  const write = async (entityId: string, batch: readonly WaitingAttempt[]): Promise<void> => {
     try {
-      const locked = await recordAttempts(database, batch)
+      const locked = await recordAttempts(database, entityId, batch)
       for (const each of batch) if (!locked.includes(each)) each.resolve()
-      if (locked.length > 0) void sleep(lockedPauseMs).then(() => writeAgain(locked))
+      if (locked.length > 0) void sleep(lockedPauseMs).then(() => writeAgain(entityId, locked))
     } catch (error) {
       if (batch.length === 1) batch[0]!.reject(error)
-      else await Promise.all(batch.map((each) => write([each])))
+      else await Promise.all(batch.map((each) => write(entityId, [each])))
     }
   }
-  const writeAgain = (locked: readonly WaitingAttempt[]) => {
+  const writeAgain = (entityId: string, locked: readonly WaitingAttempt[]) => {
     const isLate = ({ untilMs }: WaitingAttempt) => performance.now() > untilMs
     for (const { reject, lane } of locked.filter(isLate))
       reject(new Error(`another session locks the deliveries to ${lane.endpoint}`))
-    add(locked.filter((each) => !isLate(each)))
+    add(
+      entityId,
+      locked.filter((each) => !isLate(each)),
+    )
   }
   const writeAll = async () => {
-    isWriting = true
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, batchMax)
-      waiting = waiting.slice(batchMax)
-      await write(batch)
+    writers += 1
+    for (let entityId = nextEntity(); entityId !== undefined; entityId = nextEntity()) {
+      const all = waiting.get(entityId)!
+      // Inserted again, the rest is behind those of other entities.
+      waiting.delete(entityId)
+      if (all.length > batchMax) waiting.set(entityId, all.slice(batchMax))
+      writing.add(entityId)
+      await write(entityId, all.slice(0, batchMax))
+      writing.delete(entityId)
     }
-    isWriting = false
+    writers -= 1
   }
-  const add = (more: readonly WaitingAttempt[]) => {
-    waiting.push(...more)
-    if (!isWriting) void writeAll()
+  const add = (entityId: string, more: readonly WaitingAttempt[]) => {
+    if (more.length === 0) return
+    waiting.set(entityId, [...(waiting.get(entityId) ?? []), ...more])
+    if (writers < writersMax && !writing.has(entityId)) void writeAll()
   }
   return (lane, outcome) =>
     new Promise((resolve, reject) => {
-      add([{ lane, outcome, untilMs: performance.now() + lockedMs, resolve, reject }])
+      add(lane.entityId, [{ lane, outcome, untilMs: performance.now() + lockedMs, resolve, reject }])
     })
 }

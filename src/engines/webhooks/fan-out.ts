@@ -11,8 +11,9 @@ import {
   insertNotifications,
   lastNotifications,
   type NewNotification,
+  oldestQueued,
   type QueuedEvent,
-  queuedTenants,
+  serveQueued,
   takeQueued,
 } from './store/queue.ts'
 import { type Topics, topicOf } from './topics.ts'
@@ -36,18 +37,17 @@ const heldBefore = ({ clock }: EngineCtx) => formatInstant(clock.nowMs() - heldM
  * deferred. True when events were taken.
  */
 export async function fanOut(ctx: EngineCtx, topics: Topics, turn: Turn): Promise<boolean> {
-  let hasTaken = false
-  const tenants = await queuedTenants(ctx.database, turn, heldBefore(ctx), entitiesMax)
-  for (const { entityId, createDate } of tenants)
-    try {
-      hasTaken = (await fanOutOf(ctx, topics, entityId)) || hasTaken
-    } catch (error) {
+  const serve = (entityId: string) =>
+    fanOutOf(ctx, topics, entityId).catch(async (error: unknown) => {
       if (isDatabaseAway(error)) throw error
       ctx.log.error({ err: error, entityId }, 'writing notifications failed; retrying')
-      const waitedMs = ctx.clock.nowMs() - Date.parse(createDate)
+      const nowMs = ctx.clock.nowMs()
+      const oldest = await oldestQueued(ctx.database, entityId)
+      const waitedMs = oldest ? nowMs - Date.parse(oldest.createDate) : 0
       await defer(ctx.database, turn.queue, '', [{ entityId, key: '', waitedMs }])
-    }
-  return hasTaken
+      return false
+    })
+  return (await serveQueued(ctx.database, turn, heldBefore(ctx), entitiesMax, serve)).length > 0
 }
 
 const fanOutOf = (ctx: EngineCtx, topics: Topics, entityId: string): Promise<boolean> =>

@@ -419,9 +419,9 @@ describe('a worker', () => {
       dueDate: at,
       at,
     } as const
-    await recordAttempts(harness.database, [{ lane: former, outcome }])
+    await recordAttempts(harness.database, entityId, [{ lane: former, outcome }])
     expect(await attemptsOf(entityId)).toHaveLength(1)
-    await recordAttempts(harness.database, [{ lane: present, outcome }])
+    await recordAttempts(harness.database, entityId, [{ lane: present, outcome }])
     expect(await attemptsOf(entityId)).toHaveLength(2)
     await harness.database.run(sql`update notification_subscriptions set lease_until = null`)
     harness.startEngines()

@@ -17,6 +17,7 @@ import { newTurn } from '#runtime/turns/store'
 import { attemptRecorder } from './batch-attempts.ts'
 import { leaseMs, runLane } from './deliver.ts'
 import { fanOut } from './fan-out.ts'
+import { forgetOldNotifications } from './forget-old.ts'
 import { claimLanes, type DeliveryLane } from './store/deliveries.ts'
 import { removeUnconfirmed } from './subscriptions.ts'
 import type { Topics } from './topics.ts'
@@ -63,7 +64,7 @@ export {
 const lanesMax = 200
 const failingLanesMax = lanesMax / 2
 
-/** Interval between cleanups of unconfirmed subscriptions and old deliveries. */
+/** Interval between cleanups of unconfirmed subscriptions, and of old deliveries while none is left. */
 const tidyMs = 10_000
 
 /** Starts delivering; `stop` aborts requests in progress, which are sent again later. `call` sends the requests. */
@@ -111,6 +112,11 @@ export function startWebhooks(
     logTrouble(ctx.log, 'removing dead subscriptions'),
     tidyMs,
   )
+  const forgetting = repeat(
+    () => forgetOldNotifications(ctx),
+    logTrouble(ctx.log, 'removing old notifications'),
+    tidyMs,
+  )
   const listening = [
     hearNotices(ctx, 'queued_events', () => writing.wake()),
     hearNotices(ctx, 'notification_deliveries', () => sending.wake()),
@@ -118,7 +124,7 @@ export function startWebhooks(
   return serviceOf(
     listening,
     () => ending.abort(),
-    [sending, writing, tidying],
+    [sending, writing, tidying, forgetting],
     () => Promise.all(lanes.keys()),
   )
 }

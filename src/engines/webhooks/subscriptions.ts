@@ -6,7 +6,7 @@ import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { type LinkPurpose, linkTokensOf } from './envelope.ts'
-import { endDeliveries, forgetOld, insertConfirmations } from './store/deliveries.ts'
+import { endDeliveries, insertConfirmations } from './store/deliveries.ts'
 import {
   type Detail,
   type DetailRow,
@@ -33,8 +33,6 @@ const subscriptionsMax = { TEST: 3, LIVE: 1 } as const
 const hourMs = 3_600_000
 /** Time after which an unconfirmed region counts as deleted, and a subscription whose regions are all deleted is removed. */
 const pendingMs: Periods = { TEST: 30 * 24 * hourMs, LIVE: 72 * hourMs }
-const deliveriesKeptMs = 30 * 24 * hourMs
-const notificationsKeptMs = 60 * 24 * hourMs
 
 const isAlive = ({ details }: Subscription) => details.some(({ status }) => status !== 'deleted')
 
@@ -155,19 +153,11 @@ const linkInvalid = () =>
 
 const batchMax = 20
 
-/** Ends unconfirmed regions and dead subscriptions, and deletes old deliveries. True when more may be left. */
+/** Ends unconfirmed regions and dead subscriptions. True when more may be left. */
 export async function removeUnconfirmed({ database, clock }: EngineCtx): Promise<boolean> {
   const nowMs = clock.nowMs()
   const at = formatInstant(nowMs)
   const expired = await database.tx((tx) => expireDetails(tx, at, pendingMs, batchMax))
   const removed = await database.tx((tx) => removeDead(tx, at, batchMax))
-  await forgetOld(
-    database,
-    {
-      endedBefore: formatInstant(nowMs - deliveriesKeptMs),
-      madeBefore: formatInstant(nowMs - notificationsKeptMs),
-    },
-    1_000,
-  )
   return Math.max(expired, removed) === batchMax
 }

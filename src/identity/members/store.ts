@@ -34,8 +34,11 @@ export const useCodeStep = async (db: Db, id: string, step: number): Promise<boo
   (await db.run(sql`update members set code_step = ${step} where id = ${id} and code_step < ${step}`)) === 1
 
 export const updateDisabled = (tx: Db, id: string, isDisabled: boolean) =>
-  tx.run(sql`update members set disabled_date = case when ${isDisabled} then coalesce(disabled_date, now()) end
-    where id = ${id}`)
+  tx.run(
+    isDisabled
+      ? sql`update members set disabled_date = now() where id = ${id} and disabled_date is null`
+      : sql`update members set disabled_date = null where id = ${id}`,
+  )
 
 export const upsertRole = (tx: Db, entityId: string, memberId: string, role: MemberRole) =>
   tx.run(sql`insert into member_roles (entity_id, member_id, role) values (${entityId}, ${memberId}, ${role})
@@ -116,12 +119,16 @@ export const deleteSessionsOf = (tx: Db, memberId: string) =>
 /** How long a member waits after this many tries in a row: nothing for five, then from 15 seconds to 16 minutes. */
 const pause = sql`case when t.tries < 5 then interval '0' else interval '15 seconds' * power(2, least(t.tries - 5, 6)) end`
 
+/** The last try and this one as times in UTC: sums with an interval then depend on no setting of a session. */
+const [before, now] = [sql`t.update_date at time zone 'UTC'`, sql`excluded.update_date at time zone 'UTC'`]
+
 /** Counts a try before it is compared. False while the member has to wait: such a try counts for nothing. */
 export const countMemberTry = async (db: Db, memberId: string, addressGroup: number): Promise<boolean> =>
-  (await db.run(sql`insert into member_tries as t (member_id, address_group, tries) values (${memberId}, ${addressGroup}, 1)
+  (await db.run(sql`insert into member_tries as t (member_id, address_group, tries, update_date)
+    values (${memberId}, ${addressGroup}, 1, now())
     on conflict (member_id, address_group) do update
-      set tries = case when t.update_date < now() - interval '1 day' then 1 else t.tries + 1 end, update_date = now()
-      where t.update_date + ${pause} <= now()`)) === 1
+      set tries = case when ${before} < ${now} - interval '1 day' then 1 else t.tries + 1 end, update_date = excluded.update_date
+      where ${before} + ${pause} <= ${now}`)) === 1
 
 export const deleteMemberTries = (db: Db, memberId: string, addressGroup: number) =>
   db.run(sql`delete from member_tries where member_id = ${memberId} and address_group = ${addressGroup}`)

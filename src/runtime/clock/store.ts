@@ -18,25 +18,35 @@ export async function readTimes(db: Db): Promise<{ databaseMs: number; shift: Cl
   return { databaseMs, shift: offsetMs === null ? unmoved : { offsetMs, heldMs } }
 }
 
-const databaseMs = sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
-
 /** Sets business time; it passes on from there, or stands still there while it is held. */
 export const setTime = (tx: Db, nowMs: number) =>
   write(
     tx,
-    sql`offset_ms = ${nowMs}::bigint - ${databaseMs}, held_ms = case when held_ms is not null then ${nowMs}::bigint end`,
+    (databaseMs) => sql`offset_ms = ${nowMs - databaseMs}::bigint,
+      held_ms = case when held_ms is not null then ${nowMs}::bigint end`,
   )
 
 /** Holds business time where it is, or at a later instant. */
 export const holdTime = (tx: Db, atMs: number | undefined) =>
-  write(tx, sql`held_ms = greatest(${atMs ?? null}::bigint, coalesce(held_ms, ${databaseMs} + offset_ms))`)
+  write(
+    tx,
+    (databaseMs) =>
+      sql`held_ms = greatest(${atMs ?? null}::bigint, coalesce(held_ms, ${databaseMs}::bigint + offset_ms))`,
+  )
 
 /** Lets business time pass again, from where it is held. */
 export const releaseTime = (tx: Db) =>
-  write(tx, sql`offset_ms = coalesce(held_ms - ${databaseMs}, offset_ms), held_ms = null`)
+  write(
+    tx,
+    (databaseMs) => sql`offset_ms = coalesce(held_ms - ${databaseMs}::bigint, offset_ms), held_ms = null`,
+  )
 
-async function write(tx: Db, change: Sql): Promise<void> {
+/** The time of the database is a value of the change: the same in every copy of the row. */
+async function write(tx: Db, change: (databaseMs: number) => Sql): Promise<void> {
   await tx.run(sql`insert into business_clock (offset_ms) values (0) on conflict do nothing`)
-  await tx.run(sql`update business_clock set ${change}`)
+  const { databaseMs } = await tx.one<{ databaseMs: number }>(
+    sql`select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as database_ms`,
+  )
+  await tx.run(sql`update business_clock set ${change(databaseMs)}`)
   await tx.run(sql`select pg_notify(${clockChannel}, '')`)
 }

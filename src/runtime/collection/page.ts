@@ -16,6 +16,11 @@ export type Source = {
   scope: Sql
   /** The client's filters; a cursor is valid for them only. */
   filters: (Sql | undefined)[]
+  /**
+   * A filter by several values of a column. The items of each value are read from its own index, as far as the page reaches, and
+   * what is left is sorted: a condition on all values at once would sort all that it finds. The columns include both keys then.
+   */
+  among?: { column: Sql; type: 'uuid' | 'text'; values: readonly string[] } | undefined
   /** Hides deleted items from pages without making their ids unknown as cursors. */
   visible?: Sql
   /** The ids begin with the date, as those of `newId` do, and an index has them alone: the order of ids is that of dates. */
@@ -74,6 +79,8 @@ export async function readMergedPage<Row extends Keyed>(
   sources: readonly Source[],
   page: PageQuery,
 ): Promise<Page<Row>> {
+  const [only, ...others] = sources
+  if (only && others.length === 0) return readPage(db, only, page)
   const cursorId = page.pageAfter ?? page.pageBefore
   if (cursorId === undefined) return firstMergedPage(db, sources, page)
   const found = await mergedCursor(db, sources, page, cursorId)
@@ -96,7 +103,7 @@ const mergedCursor = (db: Db, sources: readonly Source[], page: PageQuery, curso
   db.maybe<{ createDate: string; matched: boolean }>(
     sql`select c.create_date, c.matched from (${join(
       sources.map((source) => {
-        const matched = allOf([...inRange(page, source), ...source.filters])
+        const matched = allOf([...inRange(page, source), ...conditionsOf(source)])
         return sql`select ${raw(`${source.alias}.create_date`)}, ${matched} as matched from ${source.from}
         where ${source.scope} and ${raw(`${source.alias}.id`)} = ${cursorId}`
       }),
@@ -127,11 +134,11 @@ function readMerged<Row>(
 }
 
 function read<Row>(db: Db, source: Source, page: PageQuery, anchor?: Anchor): Promise<Row[]> {
-  const { scope, filters } = source
+  // Found by its id, and compared with the filters afterwards: an index of a filter can look shorter and be read from end to end.
   const cursor =
     anchor &&
-    sql`(select ${keyOf(source)} from ${source.from}
-    where ${allOf([scope, ...inRange(page, source), ...filters])} and ${raw(`${source.alias}.id`)} = ${anchor.cursorId})`
+    sql`(select ${keyOf(source)} from ${source.from} where ${source.scope} and ${raw(`${source.alias}.id`)} = ${anchor.cursorId}
+    and case when ${allOf([...inRange(page, source), ...conditionsOf(source)])} then true end)`
   return db.all<Row>(selectPage(source, page, orderOf(page, anchor), cursor))
 }
 
@@ -146,21 +153,39 @@ const keysOf = ({ alias, hasDatedIds }: DatedSource): Sql[] =>
 
 const keyOf = (source: DatedSource): Sql => join(keysOf(source), ', ')
 
+/** The client's filters, that by several values included. */
+const conditionsOf = ({ filters, among }: Source): (Sql | undefined)[] => [
+  ...filters,
+  among && sql`${among.column} = any(${among.values}${raw(`::${among.type}[]`)})`,
+]
+
 /** Selects what is behind the cursor, one row more than the page holds, to know whether there is a further page. */
 function selectPage(source: Source, page: PageQuery, direction: SortOrder, cursor: Sql | undefined): Sql {
+  const { among, ...rest } = source
+  if (!among) return selectOrdered(rest, page, direction, cursor)
+  const ofEach = sql`${among.column} = chosen.value`
+  const each = selectOrdered({ ...rest, filters: [...rest.filters, ofEach] }, page, direction, cursor)
+  return sql`select p.* from (select distinct v as value from unnest(${among.values}${raw(`::${among.type}[]`)}) v) chosen
+    cross join lateral (${each}) p
+    order by ${orderBy({ ...rest, alias: 'p' }, direction)} limit ${page.pageSize + 1}`
+}
+
+function selectOrdered(source: Source, page: PageQuery, direction: SortOrder, cursor: Sql | undefined): Sql {
   const descending = direction === 'desc'
   const past = cursor && sql`(${keyOf(source)}) ${raw(descending ? '<' : '>')} ${cursor}`
   // The cursor is in the range and so bounds this side of it. With both conditions, PostgreSQL would enter the index at
   // the end of the range and scan from there to the cursor.
   const range = past ? [descending ? since(page, source) : upTo(page, source)] : inRange(page, source)
   const where = allOf([source.scope, source.visible, ...range, ...source.filters, past])
-  const order = join(
+  return sql`select ${source.columns} from ${source.from} where ${where}
+    order by ${orderBy(source, direction)} limit ${page.pageSize + 1}`
+}
+
+const orderBy = (source: DatedSource, direction: SortOrder): Sql =>
+  join(
     keysOf(source).map((key) => sql`${key} ${raw(direction)}`),
     ', ',
   )
-  return sql`select ${source.columns} from ${source.from} where ${where}
-    order by ${order} limit ${page.pageSize + 1}`
-}
 
 type DatedSource = Pick<Source, 'alias' | 'hasDatedIds'>
 
@@ -179,7 +204,7 @@ const since = ({ fromMs }: PageQuery, { alias, hasDatedIds }: DatedSource): Sql 
 }
 
 async function cursorState(db: Db, source: Source, page: PageQuery, cursorId: string) {
-  const matched = allOf([...inRange(page, source), ...source.filters])
+  const matched = allOf([...inRange(page, source), ...conditionsOf(source)])
   const row = await db.maybe<{ matched: boolean }>(sql`select ${matched} as matched from ${source.from}
     where ${source.scope} and ${raw(`${source.alias}.id`)} = ${cursorId}`)
   if (!row) return 'unknown'

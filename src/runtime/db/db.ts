@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { ApiError } from '#lib/errors'
 import { createLanes, type Lanes } from '#runtime/scheduling/fair-concurrency'
+import { type Connection, directly, isPooled } from './connection.ts'
 import { isConnectionLost, isVolumeFull } from './errors.ts'
 import {
   answerMs,
@@ -11,16 +12,19 @@ import {
   readLimits,
   type SessionLimits,
   setLimits,
+  withoutSession,
   workLimits,
 } from './limits.ts'
 import { type ChannelListener, openListener } from './listen.ts'
 import { fieldOf } from './names.ts'
+import { driverSettings } from './primary.ts'
 import { openReplaceablePool } from './replaceable-pool.ts'
 import { render, type Sql } from './sql.ts'
 
+export type { Connection } from './connection.ts'
 export { constraintOf, isDatabaseAway, isDatabaseError, isVolumeFull, sqlState } from './errors.ts'
 export { longLimits } from './limits.ts'
-export { allOf, join, jsonOf, raw, type Sql, sql } from './sql.ts'
+export { allOf, join, jsonOf, listedWord, raw, type Sql, sql } from './sql.ts'
 
 /** A connection to the database, or one database transaction (`tx`) on it: the same calls on both. */
 export type Db = {
@@ -65,10 +69,6 @@ export type Database = Db &
     close(): Promise<void>
   }
 
-export type Connection =
-  | { url: string }
-  | { host: string; port: number; user: string; database: string; password?: string }
-
 const types = {
   int8: 20,
   numeric: 1700,
@@ -90,6 +90,9 @@ function instantFromText(text: string): string {
 const readingShare = 1 / 4
 /** Share of the other connections that is reserved for work of no entity, such as engines in the same process. */
 const ownShare = 1 / 4
+const runtimeRole = { role: 'bezant_runtime' }
+const readOnly = { default_transaction_read_only: 'on' }
+
 /** Maximum number of queued calls of all entities. */
 const waitingMax = 1_000
 
@@ -102,19 +105,14 @@ export function openDatabase(
   maxConnections = 16,
   limits: SessionLimits = workLimits,
 ): Database {
-  const role = { role: 'bezant_runtime' }
   const readingMax = Math.max(1, Math.floor(maxConnections * readingShare))
-  const reading = openPool(connection, readingMax, readLimits, {
-    ...role,
-    default_transaction_read_only: 'on',
-  })
+  const reading = openPool(connection, readingMax, readLimits, { ...runtimeRole, ...readOnly })
   const workingMax = Math.max(1, maxConnections - readingMax)
-  const working = openPool(connection, workingMax, limits, role)
+  const working = openPool(connection, workingMax, limits, runtimeRole)
   const count = workingMax - Math.floor(workingMax * ownShare)
-  const turns = { leavesRoom: true, waitingMax, waitMs: connectMs, crowded }
-  const lanes = createLanes({ ...turns, count })
+  const lanes = createEntityLanes(count)
   // One connection is left for API key lookups, which precede any work on behalf of an entity.
-  const readingLanes = createLanes({ ...turns, count: Math.max(1, readingMax - 1) })
+  const readingLanes = createEntityLanes(Math.max(1, readingMax - 1))
   const database: Database = {
     ...working,
     reading,
@@ -133,6 +131,10 @@ export function openDatabase(
 const crowded = () =>
   new ApiError('tooManyRequests', 'Too many of your requests wait for each other: try again in a moment.')
 
+/** Lanes of the calls on so many connections, at which entities take turns. */
+export const createEntityLanes = (count: number): Lanes =>
+  createLanes({ leavesRoom: true, waitingMax, waitMs: connectMs, crowded, count })
+
 function callsInTurn(db: Db, lanes: Lanes, asker: string): Db {
   return {
     all: (query) => lanes.run(asker, () => db.all(query)),
@@ -146,7 +148,7 @@ function callsInTurn(db: Db, lanes: Lanes, asker: string): Db {
 
 /** Opens a pool as the user that the connection names: for migrations, and for tests that bypass the runtime role. */
 export function openAsOwner(connection: Connection, maxConnections = 1): Database {
-  const pool = openPool(connection, maxConnections, ownerLimits)
+  const pool = openPool(directly(connection), maxConnections, ownerLimits)
   const database: Database = {
     ...pool,
     reading: pool,
@@ -157,22 +159,55 @@ export function openAsOwner(connection: Connection, maxConnections = 1): Databas
   return database
 }
 
+/** A pool of read-only connections to another server than that of the database, such as a standby of it. */
+type OtherServer = Db & { close(): Promise<void> }
+
+/**
+ * Opens such a pool; a connection that is not made within `connectionMs` has failed. Each connection is passed to `accept` before
+ * its first use, which throws to refuse it. As the user of the URL it sees the state of the server; else it has the runtime role.
+ */
+export function openOtherServer(
+  connection: Connection,
+  options: {
+    maxConnections: number
+    connectionMs: number
+    as: 'user' | 'runtime'
+    accept?: (db: Pick<Db, 'one'>) => Promise<void>
+  },
+): OtherServer {
+  const { maxConnections, connectionMs, as, accept } = options
+  const session = { ...(as === 'runtime' && runtimeRole), ...readOnly }
+  return openPool(connection, maxConnections, readLimits, session, {
+    connectionTimeoutMillis: connectionMs,
+    ...(accept && {
+      onConnect: (client) => accept(callsOn((query) => client.query(query), !isPooled(connection))),
+    }),
+  })
+}
+
 function openPool(
   connection: Connection,
   maxConnections: number,
   limits: SessionLimits,
   session?: Record<string, string>,
+  more: Pick<pg.PoolConfig, 'connectionTimeoutMillis' | 'onConnect'> = {},
 ): Omit<Database, 'reading' | 'onBehalfOf' | 'readingFor' | 'waiting'> & { waiting(): number } {
-  const where = 'url' in connection ? { connectionString: connection.url } : connection
-  const settings = { ...where, types: parsers, ...connectionSettings(limits, session) }
+  const keepsSessions = !isPooled(connection)
+  const asked = connectionSettings(limits, session)
+  const settings = {
+    ...(keepsSessions ? asked : withoutSession(asked)),
+    ...driverSettings(connection),
+    types: parsers,
+    ...more,
+  }
   const pool = openReplaceablePool({ ...settings, max: maxConnections, idleTimeoutMillis: 30_000 })
-  const { pause, resume, listen } = openListener(settings)
+  const { pause, resume, listen } = openListener({ ...asked, ...driverSettings(directly(connection)) })
   const refusals = noteRefusals()
-  const db = callsOn((query) => refusals.of(pool.use((open) => open.query(query))))
+  const db = callsOn((query) => refusals.of(pool.use((open) => open.query(query))), keepsSessions)
   return {
     ...db,
     fullVolume: refusals.newest,
-    tx: (work, others) => refusals.of(pool.use((open) => inTransaction(open, work, others))),
+    tx: (work, others) => refusals.of(pool.use((open) => inTransaction(open, work, others, keepsSessions))),
     script: async (text) => void (await pool.use((open) => open.query(text))),
     listen,
     waiting: pool.waiting,
@@ -224,10 +259,10 @@ function prepared(text: string, values: unknown[]): pg.QueryConfig {
 
 type Query = (query: pg.QueryArrayConfig) => Promise<pg.QueryArrayResult>
 
-function callsOn(query: Query): Pick<Db, 'all' | 'one' | 'maybe' | 'run'> {
+function callsOn(query: Query, prepares: boolean): Pick<Db, 'all' | 'one' | 'maybe' | 'run'> {
   const send = async (piece: Sql) => {
     const { text, values } = render(piece)
-    return query({ ...prepared(text, values), rowMode: 'array' })
+    return query({ ...(prepares ? prepared(text, values) : { text, values }), rowMode: 'array' })
   }
   return {
     all: async <Row>(piece: Sql) => rowsOf(await send(piece)) as Row[],
@@ -255,6 +290,7 @@ async function inTransaction<Result>(
   pool: pg.Pool,
   work: (tx: Db) => Promise<Result>,
   limits: SessionLimits | undefined,
+  prepares: boolean,
 ): Promise<Result> {
   const client = await pool.connect()
   let lost: Error | undefined
@@ -265,7 +301,7 @@ async function inTransaction<Result>(
   try {
     await client.query(limits ? `begin; ${setLimits(limits)}` : 'begin')
     const tx: Db = {
-      ...callsOn((query) => client.query({ ...query, ...answered })),
+      ...callsOn((query) => client.query({ ...query, ...answered }), prepares),
       tx: (inner) => inner(tx),
       script: async (text) => void (await client.query(text)),
     }

@@ -6,8 +6,12 @@ export const sqlState = (error: unknown): string | undefined =>
 export const constraintOf = (error: unknown): string | undefined =>
   typeof error === 'object' && error !== null && 'constraint' in error ? String(error.constraint) : undefined
 
-/** Codes for a session ended by the server (25P03: it was idle inside a transaction) or a broken network connection. */
-const lostCodes = /^(08...|57P..|25P0[34]|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|ENOENT|ERR_STREAM_.*)$/
+/**
+ * Codes for a session ended by the server (25P03: it was idle inside a transaction) or a broken network connection. A server that
+ * only reads (25006) is no longer the primary, or is not yet: a new connection may find the one that is.
+ */
+const lostCodes =
+  /^(08...|57P..|25P0[34]|25006|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE|ENOENT|E(HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN|ERR_STREAM_.*)$/
 /** Messages of errors that the client raises itself, without a code. */
 const lostTexts =
   /^(Connection terminated|Client (has encountered a connection error|was closed)|Query read timeout)/

@@ -1,4 +1,4 @@
-import type { Connection } from './db.ts'
+import type { Connection } from './connection.ts'
 
 const unreachable = [
   'ECONNREFUSED',
@@ -19,11 +19,18 @@ const firstRemedies: Readonly<Record<string, string>> = {
   ENOENT: startIt,
 }
 
+/** The answer of a pooler that keeps no settings of sessions, such as PgBouncer. */
+const fromPooler = /unsupported startup parameter/
+
+const pooler =
+  'DATABASE_URL leads to a pooler, which keeps no settings of sessions: set BEZANT_DIRECT_DATABASE_URL to the address of the database itself, as docs/operate.md says of PgBouncer'
+
 /** Explains a server that is unreachable at the start, most often a wrong setting. `otherwise` is one more remedy to name. */
 export const explainDatabase =
   (connection: Connection, otherwise?: string) =>
   (error: NodeJS.ErrnoException): never => {
     const code = error.code ?? ''
+    if (fromPooler.test(error.message)) throw new Error(pooler, { cause: error })
     // Class 28 is a wrong name or password.
     if (!('url' in connection) || !(code === '3D000' || code.startsWith('28') || unreachable.includes(code)))
       throw error

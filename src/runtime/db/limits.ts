@@ -38,6 +38,9 @@ const partition = {
   tcp_keepalives_count: 3,
 }
 
+/** A parameter of our own that no user has by default. */
+export const optionsKept = 'bezant.options_kept'
+
 /** Returns the settings of a connection, with `more` as further parameters of the session. */
 export function connectionSettings(limits: SessionLimits, more: Record<string, string> = {}): PoolConfig {
   const session = {
@@ -47,6 +50,8 @@ export function connectionSettings(limits: SessionLimits, more: Record<string, s
     statement_timeout: limits.statementMs,
     // The server compiles statements whose estimated cost is high: a third of a second for a claim that runs in a millisecond.
     jit: 'off',
+    // Tells at the start that no pooler dropped what was asked for.
+    [optionsKept]: 'yes',
     ...partition,
     ...more,
   }
@@ -62,6 +67,9 @@ export function connectionSettings(limits: SessionLimits, more: Record<string, s
     keepAliveInitialDelayMillis: keepAliveMs,
   }
 }
+
+/** The same without parameters of the session, which a pooler in transaction mode refuses. */
+export const withoutSession = ({ options: _, ...rest }: PoolConfig): PoolConfig => rest
 
 /** Returns the statements that set other limits for the current transaction. */
 export const setLimits = ({ idleMs, lockMs, statementMs }: SessionLimits): string =>

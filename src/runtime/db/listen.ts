@@ -1,4 +1,5 @@
 import pg from 'pg'
+import type { driverSettings } from './primary.ts'
 
 /** One subscription to a channel. */
 export type Listening = {
@@ -19,6 +20,8 @@ type PausableListener = ChannelListener & {
   resume(): Promise<void>
 }
 
+type ListenerSettings = ReturnType<typeof driverSettings>
+
 /** The subscribers of each channel. */
 type Channels = Map<string, Set<(payload: string) => void>>
 
@@ -28,7 +31,7 @@ const retryMs = 500
  * Listens to every channel of a process through one connection, opened for the first subscription, closed after the last, and
  * reopened when it breaks. Notifications sent meanwhile are lost, so subscribers poll as well.
  */
-export function openListener(settings: pg.ClientConfig): PausableListener {
+export function openListener(settings: ListenerSettings): PausableListener {
   const channels: Channels = new Map()
   let isPaused = false
   let client: pg.Client | undefined
@@ -106,8 +109,8 @@ function oneByOne(): (work: () => Promise<void>) => Promise<void> {
 }
 
 /** Opens a connection that listens to `channels` and calls their subscribers. */
-async function connected(settings: pg.ClientConfig, channels: Channels): Promise<pg.Client> {
-  const client = new pg.Client(settings)
+async function connected(settings: ListenerSettings, channels: Channels): Promise<pg.Client> {
+  const client = new settings.Client(settings)
   client.on('error', () => undefined)
   client.on('notification', ({ channel, payload }) => {
     for (const onNotice of channels.get(channel) ?? []) onNotice(payload ?? '')

@@ -25,6 +25,15 @@ export function sql(parts: TemplateStringsArray, ...inserts: unknown[]): Sql {
 /** Returns text that is not a value: a column name or direction chosen by our own code, never by a client. */
 export const raw = (text: string): Sql => ({ text: [text], values: [] })
 
+/**
+ * Writes a word of a closed list into the statement, which is planned for this word then: a plan for any word would read a whole
+ * table for a rare one. Never for text that clients choose freely, since each word makes a statement of its own.
+ */
+export function listedWord(text: string): Sql {
+  if (!/^[\w-]+$/.test(text)) throw new Error(`no word of a list: ${text}`)
+  return raw(`'${text}'`)
+}
+
 export function join(pieces: readonly Sql[], separator: string): Sql {
   if (pieces.length === 0) return raw('')
   return pieces.reduce((left, right) => sql`${left}${raw(separator)}${right}`)

@@ -110,6 +110,16 @@ export const isChanging = ({ changing, method }: Endpoint<never>): boolean => ch
 /** Whether the operation is closed to those who may read alone. */
 export const mayAct = (endpoint: Endpoint<never>): boolean => endpoint.acts ?? isChanging(endpoint)
 
+/**
+ * Whether a replica of the database may serve the operation: lists and single reads of callers with a key or a session. Streams wait
+ * for what happens later than the request.
+ */
+export const mayReadReplica = (endpoint: Endpoint<never>): boolean =>
+  endpoint.method === 'GET' &&
+  !mayAct(endpoint) &&
+  !endpoint.streams &&
+  (endpoint.auth === 'apiKey' || endpoint.auth === 'operator:read')
+
 /** Replay of a repeated request: it answers with the current state of the resource that the first one created. */
 export type Idempotent<Ctx> = {
   conflict: ErrorName

@@ -11,7 +11,15 @@ import { type CallerOf, requireUserToken } from './admission.ts'
 import { apiErrorOf } from './api-error.ts'
 import { rawBodyBytesMax, usualBodyBytesMax } from './body.ts'
 import { checkBounds } from './bounds.ts'
-import { type Answer, type Arrived, type Endpoint, isAnswer, type ListResult, mayAct } from './endpoint.ts'
+import {
+  type Answer,
+  type Arrived,
+  type Endpoint,
+  isAnswer,
+  type ListResult,
+  mayAct,
+  mayReadReplica,
+} from './endpoint.ts'
 import { type EventStreams, streamMs } from './event-streams.ts'
 import type { InterceptRequest } from './intercept.ts'
 import { invoke } from './invoke.ts'
@@ -117,6 +125,8 @@ function handlerOf(registration: Registration, endpoint: Endpoint<never>) {
     const trouble = endpoint.auth === 'none' ? undefined : notReady?.()
     if (trouble !== undefined) throw new ApiError('unavailable', trouble)
     const ctx = await contextOf(registration, endpoint, request)
+    const { replicas } = registration.scope
+    if (replicas && mayReadReplica(endpoint)) ctx.db = replicas.readingFor(ctx.entity.id, ctx.db)
     const input = parse({ params, query, body }, endpoint, request, ctx.receivedMs)
     if (endpoint.streams) {
       const make = async () => {

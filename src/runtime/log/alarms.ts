@@ -43,6 +43,7 @@ export const alarmNames = [
   'providers-disagree',
   'rebalancing-failed',
   'rebalancing-stuck',
+  'replica-unused',
   'root-key-missing',
   'sandbox-credentials',
   'schema-newer',

@@ -1,7 +1,7 @@
 import { newId } from '#lib/ids'
 import { readMergedPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, type Sql, sql } from '#runtime/db/db'
 
 /** The owner of changes that belong to no tenant: screening lists, keys and settings of the installation. */
 export const installationId = '00000000-0000-0000-0000-000000000000'
@@ -32,15 +32,20 @@ export async function recordChanges(tx: Db, atMs: number, changes: readonly Chan
   const actors = changes.map((change) => change.actor)
   const requests = changes.map((change) => change.requestId ?? null)
   const data = changes.map((change) => JSON.stringify(change.data ?? {}))
-  await tx.run(sql`with changes as (
+  const given = sql`with changes as (
       select * from unnest(${entities}::uuid[], ${ids}::uuid[], ${types}::text[], ${resources}::text[], ${data}::text[],
         ${actors}::text[], ${requests}::text[]) as row(e, i, t, r, d, a, q)
-    ), noted as (
-      insert into events (entity_id, id, type, resource_id, data, create_date)
-      select e, i, t, r, d::jsonb, ${at}::timestamptz from changes
-    )
-    insert into audit (entity_id, id, actor, action, resource_id, request_id, create_date)
-    select e, i, a, t, r, q, ${at}::timestamptz from changes`)
+    )`
+  const noted = (owner: Sql) => sql`insert into events (entity_id, id, type, resource_id, data, create_date)
+    select ${owner}, i, t, r, d::jsonb, ${at}::timestamptz from changes`
+  const traced = (
+    owner: Sql,
+  ) => sql`insert into audit (entity_id, id, actor, action, resource_id, request_id, create_date)
+    select ${owner}, i, a, t, r, q, ${at}::timestamptz from changes`
+  if (entities.every((each) => each === entities[0])) {
+    const owner = sql`${entities[0]}::uuid`
+    await tx.run(sql`${given}, noted as (${noted(owner)}), traced as (${traced(owner)}) select 1`)
+  } else for (const insert of [noted, traced]) await tx.run(sql`${given} ${insert(sql`e`)}`)
 }
 
 /** Returns the actor and date of changes of these types to one resource, or to any, newest first. */
@@ -83,7 +88,9 @@ type EventFilters = { type?: string | undefined; resourceId?: string | undefined
 const tracedColumns = sql`e.id, e.type, e.resource_id, a.actor, a.request_id, e.data, e.create_date,
   coalesce(e.recorded_at, e.create_date) as recorded_at`
 
-const tracedEvents = sql`events e join audit a on a.entity_id = e.entity_id and a.id = e.id`
+/** The act of each event is looked up: a merge of both tables would read all acts from the newest to the page. */
+const tracedEvents = sql`events e cross join lateral (select actor, request_id from audit
+  where entity_id = e.entity_id and id = e.id offset 0) a`
 
 /** The events of an entity, newest first. A type that ends with `.*` names all types of its resource. */
 export async function eventsPage(

@@ -1,6 +1,6 @@
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, type Sql, sql } from '#runtime/db/db'
+import { type Db, listedWord, type Sql, sql } from '#runtime/db/db'
 import {
   boolean,
   integer,
@@ -54,11 +54,15 @@ export type RequestBodies = RowOf<typeof requestBodies>
  * Inserts a batch; rows that are there already are those of a batch whose outcome was unknown. The commit does not wait for the
  * disk: a crash of the server may cost the last rows of the log, and never a request's time.
  */
-export const insertRequests = (tx: Db, rows: readonly RequestRow[], bodies: readonly RequestBodies[]) =>
-  tx.run(sql`with unhurried as materialized (select set_config('synchronous_commit', 'off', true)),
-    ${bodies.length > 0 ? sql`bodies as (${requestBodies.insert(bodies)} on conflict do nothing),` : sql``}
-    added as (${requests.insert(rows)} on conflict do nothing)
-    select 1 from unhurried`)
+export async function insertRequests(
+  tx: Db,
+  rows: readonly RequestRow[],
+  bodies: readonly RequestBodies[],
+): Promise<void> {
+  await tx.run(sql`set local synchronous_commit = off`)
+  if (bodies.length > 0) await tx.run(sql`${requestBodies.insert(bodies)} on conflict do nothing`)
+  await tx.run(sql`${requests.insert(rows)} on conflict do nothing`)
+}
 
 type RequestFilters = {
   method?: string | undefined
@@ -96,7 +100,7 @@ const conditionsOf = (filters: RequestFilters): (Sql | undefined)[] => {
 }
 
 const statusCondition = (status: string): Sql =>
-  status.endsWith('xx') ? sql`r.status / 100 = ${Number(status[0])}` : sql`r.status = ${Number(status)}`
+  status.endsWith('xx') ? sql`r.status / 100 = ${listedWord(status[0]!)}` : sql`r.status = ${Number(status)}`
 
 /** The requests that changed a resource, oldest first. */
 export const requestsAbout = (db: Db, entityId: string, resourceId: string, limit: number) =>
@@ -121,12 +125,15 @@ export async function findRequest(db: Db, entityId: string, id: string): Promise
 }
 
 /** Removes requests that are older, with their bodies: the oldest first, at most `limit`. Returns their number. */
-export const removeRequests = async (db: Db, before: string, limit: number) =>
-  db.run(sql`with old as materialized (
+export const removeRequests = (db: Db, before: string, limit: number) =>
+  db.tx(async (tx) => {
+    const old = sql`with old as materialized (
       select entity_id, id from requests where duration_ms >= 0 and create_date < ${before}
       order by create_date limit ${limit}
-    ), bodies as (delete from request_bodies where (entity_id, id) in (select * from old))
-    delete from requests where (entity_id, id) in (select * from old)`)
+    )`
+    await tx.run(sql`${old} delete from request_bodies where (entity_id, id) in (select * from old)`)
+    return tx.run(sql`${old} delete from requests where (entity_id, id) in (select * from old)`)
+  })
 
 /** Removes headers and bodies that are older. Returns their number. */
 export const removeBodies = (db: Db, before: string, limit: number) =>

@@ -4,6 +4,7 @@
  * neither a busy entity nor one with many blocked items delays another.
  */
 import { type Db, join, type Sql, sql } from '#runtime/db/db'
+import { deleteOldest } from '#runtime/delete-oldest'
 import type { Queue } from './queues.ts'
 
 /** The position of a worker in a queue: the entity it served last. Each worker has its own. */
@@ -16,43 +17,8 @@ export const lookedAtMax = 50
 
 export const newTurn = (queue: Queue): Turn => ({ queue, after: noEntity })
 
-export type Shared = {
-  /** The table and the condition under which its rows are in the queue: those of an index on the entity. */
-  from: Sql
-  where: Sql
-  /** The claimable rows of the entity `turn.entity_id`, in order. */
-  rows: Sql
-}
-
-/**
- * Selects at most `limit` rows of a queue by `position`. Skips from entity to entity, regardless of each one's backlog, and no
- * further than to `limit` entities with claimable rows: PostgreSQL evaluates `turn` as far as `ready` reads it.
- */
-export const inTurns = ({ after }: Turn, { from, where, rows }: Shared, limit: number): Sql => {
-  const next = (condition: Sql, isLate: Sql) =>
-    sql`(select entity_id, ${isLate} from ${from} where ${where} and ${condition} order by entity_id limit 1)`
-  const early = next(sql`entity_id > ${after}`, sql`false`)
-  const late = next(sql`entity_id <= ${after}`, sql`true`)
-  return sql`with recursive turn (entity_id, is_late, place) as (
-      select begin.*, 1 from (${early} union all ${late} limit 1) begin
-      union all
-      select next.*, turn.place + 1 from turn cross join lateral (
-        ${next(sql`entity_id > turn.entity_id and (entity_id <= ${after} or not turn.is_late)`, sql`turn.is_late`)}
-        union all
-        ${next(sql`entity_id <= ${after} and not turn.is_late`, sql`true`)}
-        limit 1) next
-    ),
-    ready as materialized (
-      select turn.entity_id, turn.place from turn cross join lateral (${rows} limit 1) r limit ${limit}
-    )
-    select r.*, row_number() over (order by r.round, turn.place) as position
-    from ready turn cross join lateral (select w.*, row_number() over () as round from (
-      ${rows} limit (select case when count(*) < ${limit}::integer then ${limit}::integer else 1 end from ready)) w) r
-    order by position limit ${limit}`
-}
-
 /** A queue as a loop takes rows from it. */
-export type TakenInTurns<Row> = {
+type TakenInTurns<Row> = {
   /** The table and the condition under which rows of any entity can be taken now, in an order that an index on the entity gives. */
   from: Sql
   where: Sql
@@ -62,7 +28,8 @@ export type TakenInTurns<Row> = {
 
 /**
  * Takes at most `limit` rows of a queue: the first of every entity, then the second of each. Statements that take rows name one
- * entity, since those of several entities may be on different servers; the one that finds entities locks nothing.
+ * entity, since those of several entities may be on different servers; the one that finds entities locks nothing. Entities whose rows
+ * others have locked, or of which nothing can be taken, are passed over until the circle is complete.
  */
 export async function takeInTurns<Row>(
   db: Db,
@@ -70,11 +37,25 @@ export async function takeInTurns<Row>(
   queue: TakenInTurns<Row>,
   limit: number,
 ): Promise<Row[]> {
-  const entities = await waitingEntities(db, turn.after, queue, Math.max(limit, lookedAtMax))
+  const nextEntities = searchFrom(db, turn.after, queue)
+  for (;;) {
+    const entities = await nextEntities(Math.max(limit, lookedAtMax))
+    const taken = await takeFrom(turn, queue, entities, limit)
+    if (taken.length > 0 || entities.length === 0) return taken
+  }
+}
+
+async function takeFrom<Row>(
+  turn: Turn,
+  queue: TakenInTurns<Row>,
+  entities: readonly WaitingEntity[],
+  limit: number,
+): Promise<Row[]> {
+  const shares = sharesOf(entities, limit)
   const taken: (readonly Row[])[] = []
   let left = limit
-  for (const [index, entityId] of entities.entries()) {
-    const rows = await queue.take(entityId, Math.ceil(left / (entities.length - index)))
+  for (const { entityId } of entities) {
+    const rows = await queue.take(entityId, Math.min(left, Math.max(1, shares.get(entityId)!)))
     if (rows.length === 0) continue
     taken.push(rows)
     turn.after = entityId
@@ -87,55 +68,66 @@ export async function takeInTurns<Row>(
   ).flat()
 }
 
-const lastEntity = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+/** An entity with this many rows to take, or with more than a search counts. */
+type WaitingEntity = { entityId: string; count: number }
+
+/** Divides a claim among entities: those with few rows get them all, and the others equal parts of the rest. */
+function sharesOf(entities: readonly WaitingEntity[], limit: number): Map<string, number> {
+  let left = limit
+  const ordered = [...entities].sort((one, other) => one.count - other.count)
+  return new Map(
+    ordered.map(({ entityId, count }, index) => {
+      const share = Math.min(count, Math.ceil(left / (ordered.length - index)))
+      left -= share
+      return [entityId, share]
+    }),
+  )
+}
+
 /** Rows that are read to find entities: small backlogs take one statement together, and a large one takes one of its own. */
 const rowsOfLook = 100
 
-/** The entities with rows to take, at most `max`, beginning with those after `after`. */
-async function waitingEntities<Row>(
-  db: Db,
-  after: string,
-  { from, where }: TakenInTurns<Row>,
-  max: number,
-): Promise<string[]> {
+/** Returns the search for entities with rows to take: each call finds at most `max` further ones, beginning with those after `after`. */
+function searchFrom<Row>(db: Db, after: string, { from, where }: TakenInTurns<Row>) {
+  const found = (): WaitingEntity[] => []
   const ranges = [
-    { from: after, to: lastEntity, found: [] as string[] },
-    { from: noEntity, to: after, found: [] as string[] },
+    { begin: sql`entity_id > ${after}`, end: sql`true`, isWhole: false, found: found() },
+    { begin: sql`true`, end: sql`entity_id <= ${after}`, isWhole: false, found: found() },
   ]
-  for (;;) {
-    const open = ranges.filter((range) => range.from < range.to)
-    if (open.length === 0 || ranges.reduce((sum, { found }) => sum + found.length, 0) >= max) break
+  const look = async (open: typeof ranges) => {
     const looks = open.map(
-      (range) => sql`select ${ranges.indexOf(range)}::integer as range, entity_id, count(*) as count from (
-        select entity_id from ${from} where ${where} and entity_id > ${range.from} and entity_id <= ${range.to}
+      ({ begin, end }, index) => sql`select ${index}::integer as range, entity_id, count(*) as count from (
+        select entity_id from ${from} where ${where} and ${begin} and ${end}
         order by entity_id limit ${rowsOfLook}) looked group by entity_id`,
     )
-    const rows = await db.all<{ range: number; entityId: string; count: number }>(
+    const rows = await db.all<WaitingEntity & { range: number }>(
       sql`${join(looks, ' union all ')} order by range, entity_id`,
     )
-    for (const range of open) {
-      const own = rows.filter((row) => ranges[row.range] === range)
-      range.found.push(...own.map(({ entityId }) => entityId))
-      const isWhole = own.reduce((sum, { count }) => sum + count, 0) < rowsOfLook
-      range.from = isWhole ? range.to : own.at(-1)!.entityId
+    for (const [index, range] of open.entries()) {
+      const own = rows.filter((row) => row.range === index)
+      const last = own.at(-1)
+      const isCut = own.reduce((sum, { count }) => sum + count, 0) === rowsOfLook
+      range.isWhole = !isCut || last?.entityId === after
+      if (isCut && last) {
+        last.count = Number.POSITIVE_INFINITY
+        range.begin = sql`entity_id > ${last.entityId}`
+      }
+      range.found.push(...own)
     }
   }
-  return ranges.flatMap(({ found }) => found).slice(0, max)
-}
-
-/** Records the entity served last, so that the next claim begins with the others. Returns the rows. */
-export function served<Row extends { entityId: string }>(turn: Turn, rows: readonly Row[]): readonly Row[] {
-  const isLate = (entityId: string) => entityId <= turn.after
-  let last: string | undefined
-  for (const { entityId } of rows)
-    if (
-      last === undefined ||
-      isLate(entityId) > isLate(last) ||
-      (isLate(entityId) === isLate(last) && entityId > last)
-    )
-      last = entityId
-  turn.after = last ?? turn.after
-  return rows
+  return async (max: number): Promise<WaitingEntity[]> => {
+    for (;;) {
+      const open = ranges.filter(({ isWhole }) => !isWhole)
+      if (open.length === 0 || ranges.reduce((sum, { found }) => sum + found.length, 0) >= max) break
+      await look(open)
+    }
+    let left = max
+    return ranges.flatMap(({ found }) => {
+      const next = found.splice(0, left)
+      left -= next.length
+      return next
+    })
+  }
 }
 
 /** Returns the deferral of a blocked item: a tenth of the time that it has waited, from 0.5 to 30 s. */
@@ -165,11 +157,9 @@ export async function defer(
       ${items.map(({ waitedMs }) => Math.round(deferralMsOf(waitedMs)))}::int8[]) as n(e, k, s, m) order by e, k
     on conflict (entity_id, queue, blockchain, key) do update
     set next_attempt_at = excluded.next_attempt_at, seen = excluded.seen`)
-  await db.run(sql`with over as materialized (
-      select entity_id, queue, blockchain, key from deferrals where next_attempt_at < now() - interval '1 day'
-      order by next_attempt_at limit 100 for update skip locked
-    )
-    delete from deferrals where (entity_id, queue, blockchain, key) in (select * from over)`)
+  const key = sql`queue, blockchain, key`
+  const isOld = sql`next_attempt_at < now() - interval '1 day'`
+  await deleteOldest(db, { from: sql`deferrals`, key, isOld, date: sql`next_attempt_at` }, 100)
 }
 
 /** SQL condition: the item `key` of the queue is not deferred. */

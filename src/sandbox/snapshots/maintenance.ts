@@ -23,12 +23,13 @@ type Maintenance = {
   endSessions(name: string): Promise<void>
 }
 
+/** The part of a URL before the name of its database, which may list several servers, and that name. */
+const ofDatabase = /^([a-z]+:\/\/[^/?#]*)(\/[^?#]*)?/
+
 /** Returns the connection to another database of the same server. */
 export function connectionTo(connection: Connection, database: string): Connection {
   if (!('url' in connection)) return { ...connection, database }
-  const url = new URL(connection.url)
-  url.pathname = `/${encodeURIComponent(database)}`
-  return { url: url.href }
+  return { url: connection.url.replace(ofDatabase, `$1/${encodeURIComponent(database)}`) }
 }
 
 /** The databases to connect to, the first that exists: the embedded server has no `postgres`. */

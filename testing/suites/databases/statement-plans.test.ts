@@ -29,7 +29,9 @@ const exempt: Record<string, string> = {
   'select 1 from event_histories h join event_monitors m':
     'counts histories up to a limit, for the metrics of an operator',
   'order by create_date desc offset': 'finds the oldest of the 200,000 requests that a sandbox keeps',
-  'from unlinked_audit': 'is a search for work, which reads the first entries of each tenant that has some',
+  'from unlinked_audit': 'counts what waits, of which there is little',
+  ') looked group by entity_id':
+    'is a search for work, which passes over rows that wait, and ends at a hundred to take of a tenant',
   'from step_cursors c join block_steps s': 'reads the steps of a chain that its engine has not followed yet',
   "'owed' as part": 'compares the sums of all merchants, in a twentieth of the time at most',
 }

@@ -80,6 +80,20 @@ const rotate = (rootKey: string, failpoint?: string) =>
     env: { ...envWith(rootKey), ...(failpoint && { BEZANT_FAILPOINT: failpoint }) },
   })
 
+/** The result of `doctor` about the root key. */
+async function doctorSays(rootKey: string): Promise<string> {
+  const { stdout, stderr } = await runProgram({
+    dataDir: join(dataDir, 'command'),
+    command: 'doctor',
+    args: ['--for', 'serve', '--json'],
+    env: envWith(rootKey),
+  })
+  const line = stdout.split('\n').find((each) => each.includes('"root key"'))
+  if (!line) throw new Error(stderr)
+  const { state, found } = JSON.parse(line)
+  return `${state}: ${found}`
+}
+
 async function left(version: number): Promise<number> {
   let count = 0
   for (const { table, column } of sealedColumns) {
@@ -122,11 +136,15 @@ it('property 284: a rotation under load, with kills of every process, loses noth
   const on = transferActions(harness)
   await start('worker', oldKey)
   let url = await start('serve', oldKey)
+  expect(await doctorSays(oldKey)).toBe('ok: version 1 seals')
   const refused = await rotate(bothKeys)
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/these processes lack version 2/)])
   for (const command of ['serve', 'worker'] as const) await kill(command)
   await start('worker', bothKeys)
   url = await start('serve', bothKeys)
+  expect(await doctorSays(bothKeys)).toMatch(
+    /^ok: version 1 seals; a newer one is given: restart every process/,
+  )
 
   const wallet: Wallet = await on.fundedWallet()
   const developer = await createWallets(url)
@@ -175,6 +193,8 @@ it('property 284: a rotation under load, with kills of every process, loses noth
   const [rotated] = await Promise.all([rotating().finally(() => void (ended = true)), load(), kills()])
   expect(rotated).toMatchObject({ version: 2, retired: '1' })
   expect(await left(2)).toBe(0)
+  expect(await doctorSays(bothKeys)).toBe('ok: version 2 seals; remove version 1, which is retired')
+  expect(await doctorSays(oldKey)).toMatch(/^FAULT: .*, which is retired: set BEZANT_ROOT_KEY/)
 
   const alone = await rotate(oldKey)
   expect([alone.code, alone.stderr]).toEqual([1, expect.stringContaining('which is retired')])

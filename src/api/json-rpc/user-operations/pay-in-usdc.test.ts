@@ -18,9 +18,10 @@ import {
 } from '#testing/builders/modular-accounts'
 import { openPayingAccount, quickstartLimits, usdcPaymaster } from '#testing/builders/usdc-paymaster'
 import { freshAddress, makePaymentIntent, worldOf } from '#testing/builders/world'
-import { mineAtBaseFee } from '#testing/nodes/base-fee'
+import { baseFeeOf, mineAtBaseFee } from '#testing/nodes/base-fee'
 import { entryPoint, type Prepared, pageRequests, prepared, signed } from '#testing/pages/page-operations'
 import { type Harness, openHarness } from '#testing/platform/harness'
+import { quantity } from '#testing/platform/json-rpc'
 import { until } from '#testing/platform/until'
 import { clientPasskey, makePasskey } from '../../../../contracts/test/accounts/keys.ts'
 
@@ -217,6 +218,25 @@ describe('an operation that pays in USDC', () => {
     expect(await sent({})).toEqual([-32503, 'AA32 paymaster expired or not due'])
     await setPrice(10_000_000n, 86_400n * 6n)
     const { result } = await send(await signed(account, good))
+    await until(async () => (await receiptOf(result))?.success, 'the operation is executed')
+  })
+
+  it('is executed for the tip that was enough when it was accepted, though later blocks have higher ones', async () => {
+    const page = await openPayingAccount(harness, { limits: { verification: 400_000n, postOp: 35_000n } })
+    const offer = await prepared(page.bundler, [payment()])
+    await harness.stopEngines()
+    const { result } = await send(await signed(page.account, offer))
+    const { address: from } = privateKeyToAccount(faucetAccount.privateKey)
+    const baseFee = await baseFeeOf(harness.chain())
+    await rpc('anvil_impersonateAccount', from)
+    const tip = quantity((offer['maxFeePerGas'] as bigint) * 3n)
+    const fees = { maxFeePerGas: quantity(baseFee * 2n + BigInt(tip)), maxPriorityFeePerGas: tip }
+    for (let block = 0; block < 12; block++) {
+      await rpc('eth_sendTransaction', { from, to: freshAddress(), value: '0x1', ...fees })
+      await mineAtBaseFee(harness.chain(), baseFee)
+    }
+    await rpc('anvil_stopImpersonatingAccount', from)
+    harness.startEngines()
     await until(async () => (await receiptOf(result))?.success, 'the operation is executed')
   })
 

@@ -241,7 +241,7 @@ export const setDelay = (tx: Db, id: string, reason: DelayReason) =>
 export const setAttested = (tx: Db, attested: readonly AttestedMessage[], nowMs: number) =>
   tx.run(sql`update messages m set state = 'complete', attested_message = row.attested_message,
       attestation = row.attestation, digest = row.digest, finality_threshold = row.finality_threshold,
-      expiration_block = row.expiration_block, attested_date = ${formatInstant(nowMs)}, attested_at = clock_timestamp(), reattest = false,
+      expiration_block = row.expiration_block, attested_date = ${formatInstant(nowMs)}, attested_at = statement_timestamp(), reattest = false,
       forward_fee = row.forward_fee_atomic
     from jsonb_to_recordset(${jsonOf(attested)}::jsonb) as row(id uuid, attested_message text, attestation text,
       digest text, finality_threshold integer, expiration_block numeric, forward_fee_atomic numeric)
@@ -374,12 +374,19 @@ export const setForward = (tx: Db, id: string, forwardId: string, payer: string)
   tx.run(sql`update messages set forward_id = ${forwardId}, forward_entity_id = ${payer},
     forward_delay = null where id = ${id}`)
 
+type FailedDelivery = { nonce: string; forwardId: string; reason: string }
+
 /** Sets the reason of deliveries whose transactions ended without effect; returns them. */
-export const failForwarded = (tx: Db, domain: number) =>
-  tx.all<{ nonce: string; forwardId: string; reason: string }>(sql`update messages m
-    set forward_failure = coalesce(p.error_details, p.error_reason, 'the transaction ended as ' || lower(p.state))
-    from platform_transactions p
-    where m.destination_domain = ${domain} and m.forward_id is not null and m.forward_failure is null
-      and m.received_tx_hash is null and p.entity_id = m.forward_entity_id and p.id = m.forward_id
-      and p.state in ('FAILED', 'DENIED', 'CANCELLED')
-    returning m.nonce, m.forward_id, m.forward_failure as reason`)
+export async function failForwarded(db: Db, domain: number): Promise<FailedDelivery[]> {
+  const waits = sql`m.forward_failure is null and m.received_tx_hash is null`
+  const failed = await db.all<FailedDelivery>(sql`select m.nonce, m.forward_id,
+      coalesce(p.error_details, p.error_reason, 'the transaction ended as ' || lower(p.state)) as reason
+    from messages m join platform_transactions p on p.entity_id = m.forward_entity_id and p.id = m.forward_id
+    where m.destination_domain = ${domain} and m.forward_id is not null and ${waits}
+      and p.state in ('FAILED', 'DENIED', 'CANCELLED')`)
+  if (failed.length === 0) return []
+  return db.all<FailedDelivery>(sql`update messages m set forward_failure = n.r
+    from unnest(${failed.map((row) => row.nonce)}::text[], ${failed.map((row) => row.forwardId)}::uuid[],
+      ${failed.map((row) => row.reason)}::text[]) as n(k, f, r)
+    where m.nonce = n.k and m.forward_id = n.f and ${waits} returning m.nonce, m.forward_id, m.forward_failure as reason`)
+}

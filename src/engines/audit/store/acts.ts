@@ -29,7 +29,8 @@ export const actsPage = (
     {
       columns: sql`a.id, l.position, encode(l.hash, 'hex') as hash, a.actor, a.action, a.resource_id, a.request_id,
         a.create_date`,
-      from: sql`audit_acts a left join audit_links l on l.entity_id = a.entity_id and l.audit_id = a.id`,
+      from: sql`audit_acts a left join lateral (select position, hash from audit_links
+        where entity_id = a.entity_id and audit_id = a.id offset 0) l on true`,
       alias: 'a',
       scope: sql`a.entity_id = ${entityId}`,
       hasDatedIds: true,

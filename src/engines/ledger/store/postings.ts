@@ -1,6 +1,7 @@
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
+import { perEntity } from '#runtime/per-entity'
 import { type AccountKind, type AccountName, accountKey, ensureAccounts, type Unit } from './accounts.ts'
 
 export type Entry = Unit & { kind: AccountKind; address?: string; amountAtomic: bigint }
@@ -70,20 +71,20 @@ export async function reversePostings(
     where p.blockchain = ${blockchain} and p.block_hash = ${blockHash} and p.reverses_id is null
       and not exists (select 1 from postings r where r.entity_id = p.entity_id and r.reverses_id = p.id)`)
   if (open.length === 0) return
-  const entities = open.map((row) => row.entityId)
-  const originals = open.map((row) => row.id)
-  const ids = open.map(() => newId(nowMs))
   const at = formatInstant(nowMs)
-  await tx.run(sql`select 1 from accounts a where (a.entity_id, a.id) in (
-      select x.entity_id, x.account_id from unnest(${entities}::uuid[], ${originals}::uuid[]) as n(e, o)
-      join entries x on x.entity_id = n.e and x.posting_id = n.o)
-    order by a.entity_id, a.id for no key update`)
-  await tx.run(sql`insert into postings (entity_id, id, blockchain, block_hash, fact, reverses_id, create_date)
-    select p.entity_id, n.i, p.blockchain, p.block_hash, 'reversal:' || p.fact, p.id, ${at}
-    from unnest(${entities}::uuid[], ${originals}::uuid[], ${ids}::uuid[]) as n(e, o, i)
-    join postings p on p.entity_id = n.e and p.id = n.o`)
-  await tx.run(sql`insert into entries (entity_id, posting_id, account_id, amount, create_date)
-    select x.entity_id, n.i, x.account_id, -x.amount, ${at}
-    from unnest(${entities}::uuid[], ${originals}::uuid[], ${ids}::uuid[]) as n(e, o, i)
-    join entries x on x.entity_id = n.e and x.posting_id = n.o`)
+  await perEntity(open, async (entityId, own) => {
+    const originals = own.map((row) => row.id)
+    const reversed = sql`unnest(${originals}::uuid[], ${own.map(() => newId(nowMs))}::uuid[]) as n(o, i)`
+    await tx.run(sql`select 1 from accounts a where a.entity_id = ${entityId} and a.id in (
+        select x.account_id from unnest(${originals}::uuid[]) as n(o)
+        join entries x on x.entity_id = ${entityId} and x.posting_id = n.o)
+      order by a.id for no key update`)
+    await tx.run(sql`insert into postings (entity_id, id, blockchain, block_hash, fact, reverses_id, create_date)
+      select p.entity_id, n.i, p.blockchain, p.block_hash, 'reversal:' || p.fact, p.id, ${at}
+      from ${reversed} join postings p on p.entity_id = ${entityId} and p.id = n.o`)
+    await tx.run(sql`insert into entries (entity_id, posting_id, account_id, amount, create_date)
+      select x.entity_id, n.i, x.account_id, -x.amount, ${at}
+      from ${reversed} join entries x on x.entity_id = ${entityId} and x.posting_id = n.o`)
+    return []
+  })
 }

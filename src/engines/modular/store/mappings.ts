@@ -1,5 +1,6 @@
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
+import { perEntity } from '#runtime/per-entity'
 
 /** An account that its owner may find. `owner`: an address, the coordinates of a key as `x:y`, or the id of an unclaimed owner. */
 export type OwnerMapping = {
@@ -97,24 +98,21 @@ export async function bindInBlock(tx: Db, nowMs: number, rows: readonly BoundInB
 type BoundOwner = Omit<OwnerMapping, 'createDate'> & BoundInBlock
 
 /** Inserts what blocks gave wallets that were not claimed, as long as a wallet has fewer than `max` owners that count. */
-export async function insertBound(
-  tx: Db,
-  nowMs: number,
-  rows: readonly BoundOwner[],
-  max: number,
-): Promise<void> {
-  if (rows.length === 0) return
-  await tx.run(sql`insert into owner_mappings (entity_id, id, blockchain, wallet_address, owner, create_date, bound_date, bound_block,
+export const insertBound = (tx: Db, nowMs: number, rows: readonly BoundOwner[], max: number) =>
+  perEntity(rows, async (entityId, own) => {
+    await tx.run(sql`insert into owner_mappings (entity_id, id, blockchain, wallet_address, owner, create_date, bound_date, bound_block,
       bound_log, bound_hash)
-    select n.e, n.i, n.c, n.a, n.o, ${formatInstant(nowMs)}, ${formatInstant(nowMs)}, n.b, n.l, n.h
-    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
-      ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.walletAddress)}::text[],
-      ${rows.map((row) => row.owner)}::text[], ${rows.map((row) => row.block)}::int8[],
-      ${rows.map((row) => row.log)}::int4[], ${rows.map((row) => row.hash)}::text[]) as n(e, i, c, a, o, b, l, h)
-    where (select count(*) from owner_mappings m where m.entity_id = n.e and m.blockchain = n.c and m.wallet_address = n.a
-      and m.bound_date is not null) < ${max}
+    select ${entityId}::uuid, n.i, n.c, n.a, n.o, ${formatInstant(nowMs)}::timestamptz, ${formatInstant(nowMs)}::timestamptz,
+      n.b, n.l, n.h
+    from unnest(${own.map((row) => row.id)}::uuid[], ${own.map((row) => row.blockchain)}::text[],
+      ${own.map((row) => row.walletAddress)}::text[], ${own.map((row) => row.owner)}::text[],
+      ${own.map((row) => row.block)}::int8[], ${own.map((row) => row.log)}::int4[],
+      ${own.map((row) => row.hash)}::text[]) as n(i, c, a, o, b, l, h)
+    where (select count(*) from owner_mappings m where m.entity_id = ${entityId} and m.blockchain = n.c
+      and m.wallet_address = n.a and m.bound_date is not null) < ${max}
     on conflict (entity_id, blockchain, owner, wallet_address) do nothing`)
-}
+    return []
+  })
 
 /** Returns what an orphaned block bound to the claims. The hash stays: such a claim does not end. */
 export const unbindBlock = (tx: Db, blockchain: string, blockHash: string) =>

@@ -3,7 +3,7 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, listedWord, raw, sql } from '#runtime/db/db'
 import {
   bigint,
   integer,
@@ -74,13 +74,15 @@ export const transfersPage = (
       alias: 't',
       scope: sql`t.entity_id = ${entityId}`,
       filters: [
-        sql`t.wallet_address = any(${walletAddresses}::text[])`,
-        filters.blockchain === undefined ? undefined : sql`t.blockchain = ${filters.blockchain}`,
-        filters.state === undefined ? undefined : sql`t.state = ${filters.state}`,
-        filters.transferType === undefined ? undefined : sql`t.transfer_type = ${filters.transferType}`,
+        filters.blockchain === undefined ? undefined : sql`t.blockchain = ${listedWord(filters.blockchain)}`,
+        filters.state === undefined ? undefined : sql`t.state = ${listedWord(filters.state)}`,
+        filters.transferType === undefined
+          ? undefined
+          : sql`t.transfer_type = ${listedWord(filters.transferType)}`,
         filters.txHash === undefined ? undefined : sql`t.tx_hash = ${filters.txHash}`,
         filters.userOpHash === undefined ? undefined : sql`t.user_op_hash = ${filters.userOpHash}`,
       ],
+      among: { column: raw('t.wallet_address'), type: 'text', values: walletAddresses },
     },
     page,
   )

@@ -3,7 +3,7 @@ import type { Ref } from '#engines/transactions/index'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, listedWord, raw, sql } from '#runtime/db/db'
 
 export type UserOperationState = 'SENT' | 'CONFIRMED' | 'COMPLETE' | 'FAILED'
 
@@ -64,12 +64,12 @@ export const userOperationsPage = (
       alias: 'u',
       scope: sql`u.entity_id = ${entityId}`,
       filters: [
-        senders === undefined ? undefined : sql`u.sender = any(${senders}::text[])`,
-        filters.blockchain === undefined ? undefined : sql`u.blockchain = ${filters.blockchain}`,
-        filters.state === undefined ? undefined : sql`u.state = ${filters.state}`,
+        filters.blockchain === undefined ? undefined : sql`u.blockchain = ${listedWord(filters.blockchain)}`,
+        filters.state === undefined ? undefined : sql`u.state = ${listedWord(filters.state)}`,
         filters.txHash === undefined ? undefined : sql`u.tx_hash = ${filters.txHash}`,
         filters.userOpHash === undefined ? undefined : sql`u.user_op_hash = ${filters.userOpHash}`,
       ],
+      among: senders && { column: raw('u.sender'), type: 'text', values: senders },
     },
     page,
   )

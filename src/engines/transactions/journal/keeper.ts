@@ -72,7 +72,8 @@ export function startKeeper(
     const identity = await readDatabaseIdentity(ctx.database)
     if (epochMerged !== identity.epoch || (await requiresMerge(ctx, own, identity))) {
       merged = follows = false
-      epochMerged = await mergeAll(ctx, resources, home, own)
+      const opened = own
+      epochMerged = await opened.writer.whileStill(() => mergeAll(ctx, resources, home, opened))
     }
     await saveProgress(ctx, own)
     const awaited = await awaitedJournals(ctx.database)

@@ -3,7 +3,9 @@ import type { Expiry } from '#chains/facets/lifetimes'
 import { isHalted } from '#engines/indexer/index'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
-import { inTurns, served, type Turn } from '#runtime/turns/store'
+import { perEntity } from '#runtime/per-entity'
+import { claimInTurns } from '#runtime/turns/claim'
+import { type Turn, takeInTurns } from '#runtime/turns/store'
 import { isMerged, signingLock } from './journals.ts'
 
 /** One signed transaction of an intent, as it is stored before its first byte leaves. */
@@ -68,8 +70,8 @@ export async function nonceState(
   { entityId, address }: { entityId: string; address: string },
   chainNonce: number | undefined,
 ): Promise<NonceState> {
-  const own = sql`blockchain = ${blockchain} and address = ${address}`
-  const open = sql`(select count(*) from attempts where ${own} and entity_id = ${entityId} and state in ('signed', 'sent')) as open`
+  const own = sql`entity_id = ${entityId} and blockchain = ${blockchain} and address = ${address}`
+  const open = sql`(select count(*) from attempts where ${own} and state in ('signed', 'sent')) as open`
   if (chainNonce === undefined) {
     const next = sql`(select coalesce(max(nonce) + 1, 0) from attempts where ${own}) as next`
     return tx.one<NonceState>(sql`select ${next}, '{}'::float8[] as free, ${open}`)
@@ -151,29 +153,22 @@ export async function claimDueAttempts(
   limit: number,
   leaseMs: number,
 ): Promise<ClaimedAttempt[]> {
-  const inFlight = sql`q.blockchain = ${blockchain} and q.state in ('signed', 'sent') and q.death_proof is null`
-  const isDue = sql`(q.lease_until is null or q.lease_until < now())`
-  const shared = {
+  const claim = {
     from: sql`attempts q`,
-    where: inFlight,
-    rows: sql`select q.entity_id, q.id from attempts q where ${inFlight} and q.entity_id = turn.entity_id and ${isDue}
-      order by q.address, q.nonce`,
+    alias: 'q',
+    where: () => sql`q.blockchain = ${blockchain} and q.state in ('signed', 'sent') and q.death_proof is null
+      and (q.lease_until is null or q.lease_until < now())
+      and not exists (select 1 from halted_chains h where h.blockchain = ${blockchain})`,
+    order: sql`q.address, q.nonce`,
+    columns: sql`q.id`,
+    change: (entityId: string) => sql`update attempts a
+      set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = a.fencing_token + 1,
+        broadcast_count = a.broadcast_count + 1
+      from taken where a.entity_id = ${entityId} and a.id = taken.id
+      returning a.entity_id, a.id, a.transaction_id, a.kind, a.tx_hash, a.raw_transaction as raw, a.fencing_token,
+        a.broadcast_count, a.state, a.address, a.nonce`,
   }
-  const rows = await db.all<ClaimedAttempt>(sql`with chosen as materialized (${inTurns(turn, shared, limit)}),
-    due as materialized (
-      select q.entity_id, q.id from chosen join attempts q on q.entity_id = chosen.entity_id and q.id = chosen.id
-      where ${inFlight} and ${isDue}
-        and not exists (select 1 from halted_chains h where h.blockchain = ${blockchain})
-      for update of q skip locked
-    )
-    update attempts a
-    set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = a.fencing_token + 1,
-      broadcast_count = a.broadcast_count + 1
-    from due where a.entity_id = due.entity_id and a.id = due.id
-    returning a.entity_id, a.id, a.transaction_id, a.kind, a.tx_hash, a.raw_transaction as raw, a.fencing_token,
-      a.broadcast_count, a.state,
-      a.address, a.nonce`)
-  served(turn, rows)
+  const rows = await claimInTurns<ClaimedAttempt>(db, turn, claim, limit)
   return rows.sort((a, b) => (a.address === b.address ? a.nonce - b.nonce : a.address < b.address ? -1 : 1))
 }
 
@@ -201,14 +196,15 @@ export async function expiredAttempts(
   blockchain: string,
   upTo: Pick<BlockRef, 'number' | 'timeMs'>,
   limit: number,
-): Promise<readonly ExpiredAttempt[]> {
+): Promise<ExpiredAttempt[]> {
   const where = sql`q.blockchain = ${blockchain} and q.state in ${mayBeTaken} and q.death_proof is null
     and (q.expires_ms <= ${upTo.timeMs} or q.last_height <= ${upTo.number})`
-  const rows = sql`select q.entity_id, q.id, q.transaction_id, q.kind, q.address, q.nonce, q.tx_hash, q.state,
+  const take = (entityId: string, max: number) =>
+    db.all<ExpiredAttempt>(sql`select q.entity_id, q.id, q.transaction_id, q.kind, q.address, q.nonce, q.tx_hash, q.state,
       q.expires_ms::float8 as expires_ms, q.last_height::float8 as last_height, q.signed_at::float8 as signed_at
-    from attempts q where ${where} and q.entity_id = turn.entity_id order by q.expires_ms, q.last_height, q.address, q.nonce`
-  const shared = { from: sql`attempts q`, where, rows }
-  return served(turn, await db.all<ExpiredAttempt>(inTurns(turn, shared, limit)))
+    from attempts q where q.entity_id = ${entityId} and ${where}
+    order by q.expires_ms, q.last_height, q.address, q.nonce limit ${max}`)
+  return takeInTurns(db, turn, { from: sql`attempts q`, where, take }, limit)
 }
 
 /** Records the proof that no block can have these bytes; false where a block has, or others have replaced them. */
@@ -255,17 +251,19 @@ export type SendResult = {
 
 /** Records the outcomes of broadcasts; a worker that lost its claim meanwhile changes nothing. Returns the ids written. */
 export async function recordSends(tx: Db, results: readonly SendResult[]): Promise<Set<string>> {
-  const rows = await tx.all<{ id: string }>(sql`with locked as materialized (
-      select n.*, l.state as was, l.fencing_token as token from unnest(
-        ${results.map((row) => row.entityId)}::uuid[], ${results.map((row) => row.id)}::uuid[],
-        ${results.map((row) => row.fencingToken)}::int8[], ${results.map((row) => row.state)}::text[],
-        ${results.map((row) => row.retryInMs)}::int8[], ${results.map((row) => row.error)}::text[]) as n(e, i, f, s, m, r)
-      join attempts l on l.entity_id = n.e and l.id = n.i ${inLockOrder}
+  const rows = await perEntity(results, (entityId, own) =>
+    tx.all<{ id: string }>(sql`with locked as materialized (
+      select n.*, now() + n.m * interval '1 millisecond' as until, now() as at, l.state as was, l.fencing_token as token
+      from unnest(${own.map((row) => row.id)}::uuid[],
+        ${own.map((row) => row.fencingToken)}::int8[], ${own.map((row) => row.state)}::text[],
+        ${own.map((row) => row.retryInMs)}::int8[], ${own.map((row) => row.error)}::text[]) as n(i, f, s, m, r)
+      join attempts l on l.entity_id = ${entityId} and l.id = n.i ${inLockOrder}
     )
-    update attempts a set state = n.s, lease_until = now() + n.m * interval '1 millisecond', last_error = n.r,
-      accepted_at = case when n.s = 'sent' then coalesce(a.accepted_at, clock_timestamp()) else a.accepted_at end
-    from locked n where a.entity_id = n.e and a.id = n.i and n.token = n.f and n.was in ('signed', 'sent')
-    returning a.id`)
+    update attempts a set state = n.s, lease_until = n.until, last_error = n.r,
+      accepted_at = case when n.s = 'sent' then coalesce(a.accepted_at, n.at) else a.accepted_at end
+    from locked n where a.entity_id = ${entityId} and a.id = n.i and n.token = n.f and n.was in ('signed', 'sent')
+    returning a.id`),
+  )
   return new Set(rows.map((row) => row.id))
 }
 
@@ -277,91 +275,93 @@ type AttemptRef = {
   txHash: string
 }
 
-/** Marks the attempts with these hashes as mined and returns them. */
+/** Marks the attempts with these hashes as mined and returns them. Nothing else of their nonces is sent: no block can contain it now. */
 export const markAttemptsMined = (
   tx: Db,
   blockchain: string,
   hashes: readonly { entityId: string; txHash: string }[],
-) =>
-  tx.all<AttemptRef>(sql`with locked as materialized (
-      select l.entity_id, l.id
-      from unnest(${hashes.map((row) => row.entityId)}::uuid[], ${hashes.map((row) => row.txHash)}::text[]) as n(e, h)
-      join attempts l on l.entity_id = n.e and l.blockchain = ${blockchain} and l.tx_hash = n.h ${inLockOrder}
+): Promise<AttemptRef[]> =>
+  perEntity(hashes, async (entityId, own) => {
+    const mined = await tx.all<AttemptRef>(sql`with locked as materialized (
+      select l.id from unnest(${own.map((row) => row.txHash)}::text[]) as n(h)
+      join attempts l on l.entity_id = ${entityId} and l.blockchain = ${blockchain} and l.tx_hash = n.h ${inLockOrder}
     )
-    update attempts a set state = 'mined' from locked n where a.entity_id = n.entity_id and a.id = n.id
+    update attempts a set state = 'mined' from locked n where a.entity_id = ${entityId} and a.id = n.id
     returning a.entity_id, a.id, a.transaction_id, a.kind, a.tx_hash`)
-
-/** Stops sending the other attempts for the nonces of mined ones: no block can contain them now. */
-export const markAttemptsReplaced = (tx: Db, blockchain: string, mined: readonly AttemptRef[]) =>
-  tx.run(sql`with locked as materialized (
-      select l.entity_id, l.id
-      from unnest(${mined.map((row) => row.entityId)}::uuid[], ${mined.map((row) => row.id)}::uuid[]) as n(e, i)
-      join attempts m on m.entity_id = n.e and m.id = n.i
-      cross join lateral (select s.entity_id, s.id from attempts s where s.entity_id = m.entity_id
+    // A statement of its own, which sees what was signed while the first one waited for its locks.
+    await tx.run(sql`with locked as materialized (
+      select l.id from unnest(${mined.map(({ id }) => id)}::uuid[]) as n(i)
+      join attempts m on m.entity_id = ${entityId} and m.id = n.i
+      cross join lateral (select s.id from attempts s where s.entity_id = ${entityId}
         and s.blockchain = ${blockchain} and s.address = m.address and s.nonce = m.nonce and s.id <> m.id
         and s.state in ('signed', 'sent') order by s.nonce limit ${attemptsPerNonceMax}) o
-      join attempts l on l.entity_id = o.entity_id and l.id = o.id ${inLockOrder}
+      join attempts l on l.entity_id = ${entityId} and l.id = o.id ${inLockOrder}
     )
-    update attempts a set state = 'replaced' from locked n where a.entity_id = n.entity_id and a.id = n.id`)
+    update attempts a set state = 'replaced' from locked n where a.entity_id = ${entityId} and a.id = n.id`)
+    return mined
+  })
 
 /**
  * Handles an orphaned block: for each nonce, the last bytes signed are due to be sent again at once. Returns the attempts
  * that the block contained.
  */
-export async function reviveOrphaned(
+export const reviveOrphaned = (
   tx: Db,
   blockchain: string,
   hashes: readonly { entityId: string; txHash: string }[],
-): Promise<AttemptRef[]> {
-  const orphaned = await tx.all<AttemptRef>(sql`with locked as materialized (
-      select l.entity_id, l.id
-      from unnest(${hashes.map((row) => row.entityId)}::uuid[], ${hashes.map((row) => row.txHash)}::text[]) as n(e, h)
-      join attempts l on l.entity_id = n.e and l.blockchain = ${blockchain} and l.tx_hash = n.h and l.state = 'mined'
+) =>
+  perEntity(hashes, async (entityId, own) => {
+    const orphaned = await tx.all<AttemptRef>(sql`with locked as materialized (
+      select l.id from unnest(${own.map((row) => row.txHash)}::text[]) as n(h)
+      join attempts l on l.entity_id = ${entityId} and l.blockchain = ${blockchain} and l.tx_hash = n.h and l.state = 'mined'
       ${inLockOrder}
     )
-    update attempts a set state = 'replaced' from locked n where a.entity_id = n.entity_id and a.id = n.id
+    update attempts a set state = 'replaced' from locked n where a.entity_id = ${entityId} and a.id = n.id
     returning a.entity_id, a.id, a.transaction_id, a.kind, a.tx_hash`)
-  await tx.run(sql`update attempts a set state = 'signed', lease_until = null
-    from unnest(${orphaned.map((row) => row.entityId)}::uuid[], ${orphaned.map((row) => row.id)}::uuid[]) as n(e, i)
-    join attempts m on m.entity_id = n.e and m.id = n.i
-    where a.entity_id = m.entity_id and a.id = (
-      select s.id from attempts s where s.entity_id = m.entity_id and s.blockchain = m.blockchain
+    if (orphaned.length === 0) return []
+    await tx.run(sql`update attempts a set state = 'signed', lease_until = null
+    from unnest(${orphaned.map((row) => row.id)}::uuid[]) as n(i)
+    join attempts m on m.entity_id = ${entityId} and m.id = n.i
+    where a.entity_id = ${entityId} and a.id = (
+      select s.id from attempts s where s.entity_id = ${entityId} and s.blockchain = m.blockchain
         and s.address = m.address and s.nonce = m.nonce and s.state = 'replaced'
       order by s.max_fee desc limit 1)`)
-  return orphaned
-}
+    return orphaned
+  })
 
 /**
  * Displaces the attempts whose nonces these final transactions used, unless the transaction is an attempt itself: no block
  * can contain them any more. Returns the displaced attempts.
  */
 export const markDisplaced = (tx: Db, blockchain: string, used: readonly NonceUse[]) =>
-  tx.all<AttemptRef>(sql`with used as (
-      select * from unnest(${used.map((row) => row.entityId)}::uuid[], ${used.map((row) => row.address)}::text[],
-        ${used.map((row) => row.nonce)}::int8[], ${used.map((row) => row.txHash)}::text[]) as n(e, a, k, h)
+  perEntity(used, (entityId, own) =>
+    tx.all<AttemptRef>(sql`with used as (
+      select * from unnest(${own.map((row) => row.address)}::text[], ${own.map((row) => row.nonce)}::int8[],
+        ${own.map((row) => row.txHash)}::text[]) as n(a, k, h)
     ), outside as materialized (
-      select n.* from used n left join lateral (select true as own from attempts o where o.entity_id = n.e
+      select n.* from used n left join lateral (select true as own from attempts o where o.entity_id = ${entityId}
         and o.blockchain = ${blockchain} and o.tx_hash = n.h limit 1) o on true
       where o.own is null
     ), locked as materialized (
-      select l.entity_id, l.id
-      from outside n cross join lateral (select s.entity_id, s.id from attempts s where s.entity_id = n.e
+      select l.id from outside n cross join lateral (select s.id from attempts s where s.entity_id = ${entityId}
         and s.blockchain = ${blockchain} and s.address = n.a and s.nonce = n.k
         and s.state in ('signed', 'sent', 'replaced') order by s.nonce limit ${attemptsPerNonceMax}) f
-      join attempts l on l.entity_id = f.entity_id and l.id = f.id ${inLockOrder}
+      join attempts l on l.entity_id = ${entityId} and l.id = f.id ${inLockOrder}
     )
-    update attempts a set state = 'displaced' from locked n where a.entity_id = n.entity_id and a.id = n.id
-    returning a.entity_id, a.id, a.transaction_id, a.kind, a.tx_hash`)
+    update attempts a set state = 'displaced' from locked n where a.entity_id = ${entityId} and a.id = n.id
+    returning a.entity_id, a.id, a.transaction_id, a.kind, a.tx_hash`),
+  )
 
 /** Returns the ids of the transactions of displaced attempts that other attempts carry out, with other nonces. */
 export async function inFlightElsewhere(
   tx: Db,
   displaced: readonly Pick<AttemptRef, 'entityId' | 'transactionId'>[],
 ): Promise<Set<string>> {
-  const rows = await tx.all<{ id: string }>(sql`select n.i as id
-    from unnest(${displaced.map((row) => row.entityId)}::uuid[], ${displaced.map((row) => row.transactionId)}::uuid[]) as n(e, i)
-    where exists (select 1 from attempts a where a.entity_id = n.e and a.transaction_id = n.i and a.kind <> 'noop'
-      and a.state in ('signed', 'sent', 'mined'))`)
+  const rows = await perEntity(displaced, (entityId, own) =>
+    tx.all<{ id: string }>(sql`select distinct a.transaction_id as id from attempts a
+    where a.entity_id = ${entityId} and a.transaction_id = any(${own.map((row) => row.transactionId)}::uuid[])
+      and a.kind <> 'noop' and a.state in ('signed', 'sent', 'mined')`),
+  )
   return new Set(rows.map(({ id }) => id))
 }
 

@@ -3,6 +3,7 @@ import type { ObservedTransaction, ObservedTransfer, TransferOfLog } from '#engi
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
+import { perEntity } from '#runtime/per-entity'
 import { type State, statesBefore } from '../states.ts'
 import type { Ref } from './transactions.ts'
 
@@ -140,43 +141,45 @@ const listText = (items: readonly string[]) => `{${items.join(',')}}`
 
 /** Writes incoming transfers as transactions; the same transfer in another block updates the same transaction. */
 export const upsertInbound = (tx: Db, nowMs: number, rows: readonly ReceivedTransfer[]) =>
-  tx.all<RecordedTransfer>(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type, user_id,
+  perEntity(rows, (entityId, own) =>
+    tx.all<RecordedTransfer>(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type, user_id,
       state, operation, token_id, source_address, destination_address, amounts, amount, tx_hash, block_hash, block_number,
       log_index, ordinal, first_confirm_date, announced, unproven, nft_token_ids, screening, to_freeze, create_date, update_date)
-    select e, i, b, w, a, 'INBOUND', coalesce(c.custody_type, 'DEVELOPER'), c.user_id, 'CONFIRMED', 'TRANSFER', t, f, d, m::text[], n, h, bh, bn, l, o, y, u, p, k::text[],
+    select ${entityId}::uuid, i, b, w, a, 'INBOUND', coalesce(c.custody_type, 'DEVELOPER'), c.user_id, 'CONFIRMED', 'TRANSFER', t, f, d, m::text[], n, h, bh, bn, l, o, y, u, p, k::text[],
       s::jsonb, z, ${formatInstant(nowMs)}, ${formatInstant(nowMs)}
-    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map(() => newId(nowMs))}::uuid[],
-      ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.ownerId)}::uuid[],
-      ${rows.map((row) => row.address)}::text[], ${rows.map((row) => row.tokenId)}::uuid[],
-      ${rows.map((row) => row.fromAddress)}::text[], ${rows.map((row) => row.toAddress)}::text[],
-      ${rows.map((row) => row.amounts && listText(row.amounts))}::text[], ${rows.map((row) => row.amount.toString())}::numeric[],
-      ${rows.map((row) => row.txHash)}::text[], ${rows.map((row) => row.blockHash)}::text[],
-      ${rows.map((row) => row.blockNumber)}::int8[], ${rows.map((row) => row.logIndex)}::int4[],
-      ${rows.map((row) => row.ordinal)}::int4[],
-      ${rows.map((row) => row.blockTime)}::timestamptz[], ${rows.map((row) => row.announced)}::bool[],
-      ${rows.map((row) => row.unproven)}::bool[],
-      ${rows.map((row) => row.itemIds && listText(row.itemIds))}::text[],
-      ${rows.map(({ screening }) => screening && JSON.stringify(screening))}::text[],
-      ${rows.map(({ screening }) => screening?.actions.includes('FREEZE_WALLET') ?? false)}::bool[])
-      as row(e, i, b, w, a, t, f, d, m, n, h, bh, bn, l, o, y, u, p, k, s, z)
-      left join wallet_custody c on c.entity_id = e and c.wallet_id = w
+    from unnest(${own.map(() => newId(nowMs))}::uuid[],
+      ${own.map((row) => row.blockchain)}::text[], ${own.map((row) => row.ownerId)}::uuid[],
+      ${own.map((row) => row.address)}::text[], ${own.map((row) => row.tokenId)}::uuid[],
+      ${own.map((row) => row.fromAddress)}::text[], ${own.map((row) => row.toAddress)}::text[],
+      ${own.map((row) => row.amounts && listText(row.amounts))}::text[], ${own.map((row) => row.amount.toString())}::numeric[],
+      ${own.map((row) => row.txHash)}::text[], ${own.map((row) => row.blockHash)}::text[],
+      ${own.map((row) => row.blockNumber)}::int8[], ${own.map((row) => row.logIndex)}::int4[],
+      ${own.map((row) => row.ordinal)}::int4[],
+      ${own.map((row) => row.blockTime)}::timestamptz[], ${own.map((row) => row.announced)}::bool[],
+      ${own.map((row) => row.unproven)}::bool[],
+      ${own.map((row) => row.itemIds && listText(row.itemIds))}::text[],
+      ${own.map(({ screening }) => screening && JSON.stringify(screening))}::text[],
+      ${own.map(({ screening }) => screening?.actions.includes('FREEZE_WALLET') ?? false)}::bool[])
+      as row(i, b, w, a, t, f, d, m, n, h, bh, bn, l, o, y, u, p, k, s, z)
+      left join wallet_custody c on c.entity_id = ${entityId} and c.wallet_id = w
     on conflict (entity_id, blockchain, tx_hash, address, token_id, ordinal) where transaction_type = 'INBOUND'
     do update set state = 'CONFIRMED', block_hash = excluded.block_hash, block_number = excluded.block_number,
       amounts = excluded.amounts, amount = excluded.amount, source_address = excluded.source_address,
       log_index = excluded.log_index, first_confirm_date = excluded.first_confirm_date, error_reason = null, error_details = null,
       nft_token_ids = excluded.nft_token_ids, announced = excluded.announced, unproven = excluded.unproven,
       screening = excluded.screening, to_freeze = excluded.to_freeze, update_date = excluded.update_date
-    returning entity_id, id, announced, address, token_id, amount as amount_atomic, screening`)
+    returning entity_id, id, announced, address, token_id, amount as amount_atomic, screening`),
+  )
 
 /** A balance whose token has these decimals. */
 type DescribedBalance = { entityId: string; address: string; tokenId: string; decimals: number }
 
 /** Writes the amounts of incoming transfers that waited for the decimals of their token. */
 export const fillAmounts = (tx: Db, nowMs: number, rows: readonly DescribedBalance[]) =>
-  tx.run(sql`update transactions t set amounts = array[trim_scale(t.amount * ('1e-' || n.d)::numeric)::text],
+  tx.run(sql`update transactions t set amounts = array[trim_scale(t.amount * n.f)::text],
       update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.tokenId)}::uuid[],
-      ${rows.map((row) => row.address)}::text[], ${rows.map((row) => row.decimals)}::int4[]) as n(e, k, a, d)
+      ${rows.map((row) => row.address)}::text[], ${rows.map((row) => `1e-${row.decimals}`)}::numeric[]) as n(e, k, a, f)
     where t.entity_id = n.e and t.token_id = n.k and t.address = n.a and t.transaction_type = 'INBOUND'
       and t.amounts is null`)
 

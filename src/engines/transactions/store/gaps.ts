@@ -1,5 +1,6 @@
 import { type Db, type Sql, sql } from '#runtime/db/db'
-import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
+import { perEntity } from '#runtime/per-entity'
+import { isNotDeferred, type Turn, takeInTurns } from '#runtime/turns/store'
 
 /** An unused nonce, and the transaction above it that cannot be mined before the nonce is used. */
 export type NonceGap = {
@@ -27,8 +28,9 @@ type ReplacedAttempt = {
 type Row = Omit<NonceGap, 'replaced'> & ReplacedAttempt
 
 const payerOf = (
+  entityId: string,
   transactionId: Sql,
-) => sql`(select t.fee_payer from transactions t where t.entity_id = q.entity_id
+) => sql`(select t.fee_payer from transactions t where t.entity_id = ${entityId}
   and t.id = ${transactionId}) as fee_payer`
 
 /** Nonces whose bytes were definitely refused and, where they expire, are dead: a pool would take no others before. */
@@ -38,9 +40,9 @@ export const refusedGaps = (db: Db, turn: Turn, blockchain: string, limit: numbe
     turn,
     blockchain,
     sql`q.state = 'rejected'`,
-    sql`q.replaces_id is null
+    (entityId) => sql`q.replaces_id is null
       and (q.signed_at is null or q.death_proof is not null)
-      and not exists (select 1 from attempts u where u.entity_id = q.entity_id and u.replaces_id = q.id)`,
+      and not exists (select 1 from attempts u where u.entity_id = ${entityId} and u.replaces_id = q.id)`,
     limit,
   )
 
@@ -59,7 +61,7 @@ export const underpricedGaps = (
     turn,
     blockchain,
     inFlight,
-    sql`q.kind = 'noop' and case when q.signed_at is null then q.max_fee < ${baseFeeAtomic.toString()}::numeric
+    () => sql`q.kind = 'noop' and case when q.signed_at is null then q.max_fee < ${baseFeeAtomic.toString()}::numeric
       else q.death_proof is not null end`,
     limit,
   )
@@ -70,21 +72,25 @@ async function below(
   turn: Turn,
   blockchain: string,
   state: Sql,
-  condition: Sql,
+  condition: (entityId: Sql) => Sql,
   limit: number,
 ): Promise<NonceGap[]> {
-  const where = sql`q.blockchain = ${blockchain} and ${state}`
-  const rows = sql`select q.entity_id, q.address, q.nonce, q.create_date, l.transaction_id, ${payerOf(sql`l.transaction_id`)}, q.id,
-      q.max_fee, q.priority_fee, q.kind, q.death_proof::text as death_proof
-    from attempts q
-    join lateral (select a.transaction_id from attempts a where a.blockchain = q.blockchain and a.address = q.address
-      and a.nonce > q.nonce and a.state in ('signed', 'sent') and a.entity_id = q.entity_id
-      and a.kind <> 'noop' order by a.nonce limit 1) l on true
-    where ${where} and q.entity_id = turn.entity_id and ${condition}
-      and ${isNotDeferred(turn.queue, blockchain, sql`q.entity_id`, sql`q.address`)}
-    order by q.address, q.nonce`
-  const found = await db.all<Row>(inTurns(turn, { from: sql`attempts q`, where, rows }, limit))
-  return served(turn, found).map(({ id, maxFee, priorityFee, kind, deathProof, ...gap }) => ({
+  const aboveOf = (
+    entityId: Sql,
+  ) => sql`from attempts a where a.entity_id = ${entityId} and a.blockchain = q.blockchain
+    and a.address = q.address and a.nonce > q.nonce and a.state in ('signed', 'sent') and a.kind <> 'noop'`
+  const isGapOf = (entityId: Sql) => sql`q.blockchain = ${blockchain} and ${state} and ${condition(entityId)}
+    and ${isNotDeferred(turn.queue, blockchain, entityId, sql`q.address`)}`
+  const ofAll = sql`q.entity_id`
+  const where = sql`${isGapOf(ofAll)} and exists (select 1 ${aboveOf(ofAll)})`
+  const take = (entityId: string, max: number) =>
+    db.all<Row>(sql`select q.entity_id, q.address, q.nonce, q.create_date, l.transaction_id,
+      ${payerOf(entityId, sql`l.transaction_id`)}, q.id, q.max_fee, q.priority_fee, q.kind, q.death_proof::text as death_proof
+    from attempts q join lateral (select a.transaction_id ${aboveOf(sql`${entityId}`)} order by a.nonce limit 1) l on true
+    where q.entity_id = ${entityId} and ${isGapOf(sql`${entityId}`)}
+    order by q.address, q.nonce limit ${max}`)
+  const found = await takeInTurns(db, turn, { from: sql`attempts q`, where, take }, limit)
+  return found.map(({ id, maxFee, priorityFee, kind, deathProof, ...gap }) => ({
     ...gap,
     replaced: { id, maxFee, priorityFee, kind, deathProof },
   }))
@@ -99,32 +105,29 @@ export async function attemptsAboveGaps(
   turn: Turn,
   blockchain: string,
   limit: number,
-): Promise<readonly NonceGap[]> {
-  const where = sql`q.blockchain = ${blockchain} and ${inFlight}`
-  const rows = sql`select q.entity_id, q.address, q.nonce, q.create_date, q.transaction_id,
-      ${payerOf(sql`q.transaction_id`)}
-    from attempts q where ${where} and q.entity_id = turn.entity_id and q.kind <> 'noop'
-      and q.broadcast_count >= ${triedMin} and q.nonce > 0
-      and not exists (select 1 from attempts b where b.blockchain = q.blockchain and b.address = q.address
-        and b.nonce = q.nonce - 1)
-      and ${isNotDeferred(turn.queue, blockchain, sql`q.entity_id`, sql`q.address`)}
-    order by q.address, q.nonce`
-  return served(turn, await db.all<NonceGap>(inTurns(turn, { from: sql`attempts q`, where, rows }, limit)))
+): Promise<NonceGap[]> {
+  const isAboveOf = (entityId: Sql) => sql`q.blockchain = ${blockchain} and ${inFlight} and q.kind <> 'noop'
+    and q.broadcast_count >= ${triedMin} and q.nonce > 0
+    and not exists (select 1 from attempts b where b.entity_id = ${entityId} and b.blockchain = q.blockchain
+      and b.address = q.address and b.nonce = q.nonce - 1)
+    and ${isNotDeferred(turn.queue, blockchain, entityId, sql`q.address`)}`
+  const where = isAboveOf(sql`q.entity_id`)
+  const take = (entityId: string, max: number) =>
+    db.all<NonceGap>(sql`select q.entity_id, q.address, q.nonce, q.create_date, q.transaction_id,
+      ${payerOf(entityId, sql`q.transaction_id`)}
+    from attempts q where q.entity_id = ${entityId} and ${isAboveOf(sql`${entityId}`)}
+    order by q.address, q.nonce limit ${max}`)
+  return takeInTurns(db, turn, { from: sql`attempts q`, where, take }, limit)
 }
 
 /** The intents that hold the fees of the no-ops among these attempts: the first no-op of each nonce. */
-export const noopFeeHolders = async (
-  tx: Db,
-  attempts: readonly { entityId: string; id: string; kind: string }[],
-) => {
-  const noops = attempts.filter(({ kind }) => kind === 'noop')
-  if (noops.length === 0) return []
-  return tx.all<{
-    entityId: string
-    intentId: string
-  }>(sql`select distinct f.entity_id, first.id as intent_id
-    from unnest(${noops.map((row) => row.entityId)}::uuid[], ${noops.map((row) => row.id)}::uuid[]) as n(e, i)
-    join attempts f on f.entity_id = n.e and f.id = n.i
-    cross join lateral (select o.id from attempts o where o.entity_id = f.entity_id and o.blockchain = f.blockchain
-      and o.address = f.address and o.nonce = f.nonce and o.kind = 'noop' order by o.max_fee limit 1) first`)
-}
+export const noopFeeHolders = (tx: Db, attempts: readonly { entityId: string; id: string; kind: string }[]) =>
+  perEntity(
+    attempts.filter(({ kind }) => kind === 'noop'),
+    (entityId, noops) =>
+      tx.all<{ entityId: string; intentId: string }>(sql`select distinct f.entity_id, first.id as intent_id
+    from unnest(${noops.map((row) => row.id)}::uuid[]) as n(i)
+    join attempts f on f.entity_id = ${entityId} and f.id = n.i
+    cross join lateral (select o.id from attempts o where o.entity_id = ${entityId} and o.blockchain = f.blockchain
+      and o.address = f.address and o.nonce = f.nonce and o.kind = 'noop' order by o.max_fee limit 1) first`),
+  )

@@ -1,4 +1,5 @@
 import { type Db, sql } from '#runtime/db/db'
+import { perEntity } from '#runtime/per-entity'
 import type { Ref } from './transactions.ts'
 
 /** An attempt with its rows as JSON text, in which numbers keep every digit. */
@@ -22,28 +23,30 @@ const attemptsPerNonceMax = 1_000
 
 /** Copies the attempts with all that they replace, in the order in which they were signed. */
 export const copyAttempts = (db: Db, refs: readonly Ref[]) =>
-  db.all<AttemptCopy>(sql`with asked as (
-      select a.* from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
-      join attempts a on a.entity_id = n.e and a.id = n.i
+  perEntity(refs, (entityId, own) =>
+    db.all<AttemptCopy>(sql`with asked as (
+      select a.* from attempts a where a.entity_id = ${entityId} and a.id = any(${own.map((ref) => ref.id)}::uuid[])
     ), lines as (
       select * from asked
       union
       select o.* from asked n cross join lateral (select * from attempts r where n.replaces_id is not null
-        and r.entity_id = n.entity_id and r.blockchain = n.blockchain and r.address = n.address and r.nonce = n.nonce
+        and r.entity_id = ${entityId} and r.blockchain = n.blockchain and r.address = n.address and r.nonce = n.nonce
         and r.max_fee < n.max_fee order by r.max_fee limit ${attemptsPerNonceMax}) o
     )
     select l.entity_id, l.transaction_id, l.id as attempt_id, l.blockchain, l.address, l.nonce, l.kind, l.replaces_id,
       l.tx_hash, row_to_json(l)::text as attempt,
       row_to_json(t)::text as transaction
-    from lines l cross join lateral (select * from transactions o where o.entity_id = l.entity_id
+    from lines l cross join lateral (select * from transactions o where o.entity_id = ${entityId}
       and o.id = l.transaction_id limit 1) t
-    order by l.address, l.nonce, l.max_fee`)
+    order by l.address, l.nonce, l.max_fee`),
+  )
 
 /** Returns the ids of the attempts that are missing in the database. */
 export async function missingAttempts(db: Db, refs: readonly Ref[]): Promise<Set<string>> {
-  const rows = await db.all<{ id: string }>(sql`select n.i as id
-    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
-    where not exists (select 1 from attempts a where a.entity_id = n.e and a.id = n.i)`)
+  const rows = await perEntity(refs, (entityId, own) =>
+    db.all<{ id: string }>(sql`select n.i as id from unnest(${own.map((ref) => ref.id)}::uuid[]) as n(i)
+    where not exists (select 1 from attempts a where a.entity_id = ${entityId} and a.id = n.i)`),
+  )
   return new Set(rows.map(({ id }) => id))
 }
 
@@ -98,11 +101,12 @@ export async function inFlightIds(db: Db, refs: readonly Ref[]): Promise<Set<str
 
 /** Returns the ids of the transactions that nothing was ever signed for, locked to stay so until the `tx` ends. */
 export async function lockNeverSigned(tx: Db, refs: readonly Ref[]): Promise<Set<string>> {
-  const rows = await tx.all<{ id: string }>(sql`select t.id
-    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
-    join transactions t on t.entity_id = n.e and t.id = n.i
-    where t.state in ('INITIATED', 'CLEARED', 'QUEUED') and t.tx_hash is null
-      and not exists (select 1 from attempts a where a.entity_id = t.entity_id and a.transaction_id = t.id)
-    order by t.entity_id, t.id for no key update of t`)
+  const rows = await perEntity(refs, (entityId, own) =>
+    tx.all<{ id: string }>(sql`select t.id from transactions t
+    where t.entity_id = ${entityId} and t.id = any(${own.map((ref) => ref.id)}::uuid[])
+      and t.state in ('INITIATED', 'CLEARED', 'QUEUED') and t.tx_hash is null
+      and not exists (select 1 from attempts a where a.entity_id = ${entityId} and a.transaction_id = t.id)
+    order by t.id for no key update of t`),
+  )
   return new Set(rows.map(({ id }) => id))
 }

@@ -1,6 +1,7 @@
 import { formatInstant } from '#lib/time'
 import { type Db, type Sql, sql } from '#runtime/db/db'
-import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
+import { perEntity } from '#runtime/per-entity'
+import { isNotDeferred, type Turn, takeInTurns } from '#runtime/turns/store'
 import { statesBefore } from '../states.ts'
 import type { Ref, Sender, SignedFee } from './transactions.ts'
 
@@ -79,18 +80,18 @@ export async function waitingOperations(
   turn: Turn,
   blockchain: string,
   limit: number,
-): Promise<readonly WaitingOperation[]> {
-  const where = sql`q.blockchain = ${blockchain} and q.state = 'signed'`
-  const rows = sql`select q.entity_id, q.id, q.operation::text as operation, q.required_deposit as required_deposit_atomic,
-      q.create_date, ${callOfOperation}, q.is_external, q.was_bundled, q.failed_bundles
-    from operations q left join transactions t on t.entity_id = q.entity_id and t.id = q.id
-    where ${where} and q.entity_id = turn.entity_id
-      and ${isNotDeferred(turn.queue, blockchain, sql`q.entity_id`, sql`q.id::text`)}
-    order by q.create_date, q.id`
-  return served(
-    turn,
-    await db.all<WaitingOperation>(inTurns(turn, { from: sql`operations q`, where, rows }, limit)),
-  )
+): Promise<WaitingOperation[]> {
+  const waitsOf = (entityId: Sql) => sql`q.blockchain = ${blockchain} and q.state = 'signed'
+    and ${isNotDeferred(turn.queue, blockchain, entityId, sql`q.id::text`)}`
+  const where = waitsOf(sql`q.entity_id`)
+  const take = (entityId: string, max: number) =>
+    db.all<WaitingOperation>(sql`select q.entity_id, q.id, q.operation::text as operation,
+      q.required_deposit as required_deposit_atomic, q.create_date, ${callOfOperation}, q.is_external, q.was_bundled,
+      q.failed_bundles
+    from operations q left join transactions t on t.entity_id = ${entityId} and t.id = q.id
+    where q.entity_id = ${entityId} and ${waitsOf(sql`${entityId}`)}
+    order by q.create_date, q.id limit ${max}`)
+  return takeInTurns(db, turn, { from: sql`operations q`, where, take }, limit)
 }
 
 /** Whether an operation that this paymaster pays for waits for a bundle, or for the block of one. */
@@ -108,10 +109,11 @@ export const isPayingFor = async (
 
 /** Locks those of the operations that still wait. */
 export const lockWaiting = (tx: Db, refs: readonly Ref[]) =>
-  tx.all<Ref>(sql`select q.entity_id, q.id
-    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
-    join operations q on q.entity_id = n.e and q.id = n.i where q.state = 'signed'
-    order by q.id for update of q skip locked`)
+  perEntity(refs, (entityId, own) =>
+    tx.all<Ref>(sql`select q.entity_id, q.id from operations q
+    where q.entity_id = ${entityId} and q.id = any(${own.map((ref) => ref.id)}::uuid[]) and q.state = 'signed'
+    order by q.id for update of q skip locked`),
+  )
 
 export async function markBundled(
   tx: Db,
@@ -128,11 +130,11 @@ export async function markBundled(
 }
 
 /**
- * Whether a signed bundle ever carried an operation of the transaction `t`: its bytes may be known, and executed by any bundler,
+ * Whether a signed bundle ever carried an operation of the transaction: its bytes may be known, and executed by any bundler,
  * so that the transaction can be neither cancelled nor denied.
  */
-export const isKnown = (t: Sql) => sql`exists (select 1 from operations k
-  where k.entity_id = ${t}.entity_id and k.id = ${t}.id and k.was_bundled)`
+export const isKnown = (entityId: Sql, id: Sql) => sql`exists (select 1 from operations k
+  where k.entity_id = ${entityId} and k.id = ${id} and k.was_bundled)`
 
 /** The transaction of the treasury that carries the operation of a transaction now. */
 export const bundleCarrying = (db: Db, { entityId, id }: Ref) =>
@@ -229,15 +231,21 @@ export const insertExternalOperation = (tx: Db, nowMs: number, row: ExternalOper
 type EndedOperation = Ref & { userOpHash: string; reason: string; spoiledBundles: boolean }
 
 /** Takes the external operations that ended with a reason which has not been passed on yet. */
-export const takeEndedExternal = (tx: Db, blockchain: string) =>
-  tx.all<EndedOperation>(sql`with ended as materialized (
-      select entity_id, id, user_op_hash, end_reason, failed_bundles from operations
-      where blockchain = ${blockchain} and is_external and state = 'ended' and end_reason is not null
-      order by entity_id, id for update)
+export async function takeEndedExternal(tx: Db, blockchain: string): Promise<EndedOperation[]> {
+  const isEnded = sql`q.blockchain = ${blockchain} and q.is_external and q.state = 'ended' and q.end_reason is not null`
+  const entities = await tx.all<{ entityId: string }>(
+    sql`select distinct q.entity_id from operations q where ${isEnded}`,
+  )
+  return perEntity(entities, (entityId) =>
+    tx.all<EndedOperation>(sql`with ended as materialized (
+      select q.id, q.user_op_hash, q.end_reason, q.failed_bundles from operations q
+      where q.entity_id = ${entityId} and ${isEnded} order by q.id for update)
     update operations o set end_reason = null from ended
-    where o.entity_id = ended.entity_id and o.id = ended.id
+    where o.entity_id = ${entityId} and o.id = ended.id
     returning o.entity_id, o.id, ended.user_op_hash, ended.end_reason as reason,
-      ended.failed_bundles > 0 as spoiled_bundles`)
+      ended.failed_bundles > 0 as spoiled_bundles`),
+  )
+}
 
 /** Lets operations of an orphaned block be carried again: by their bundle, or by another one where it ended without effect. */
 export async function reviveOperations(tx: Db, refs: readonly Ref[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, join, sql } from '#runtime/db/db'
 
 /** The number of transactions in a state, and the age of the oldest. `waiting`: nothing is signed for it yet. */
 type QueueDepth = {
@@ -12,17 +12,22 @@ type QueueDepth = {
 const countedMax = 10_000
 
 /** Depths of the queues of these chains: accepted transactions that are in no block yet. */
-export const queueDepths = (db: Db, blockchains: readonly string[]) =>
-  db.all<QueueDepth>(sql`select chain.name as blockchain, q.state, count(*) as depth, min(q.create_date) as oldest_date
-    from unnest(${[...blockchains]}::text[]) as chain(name) cross join lateral (
+export async function queueDepths(db: Db, blockchains: readonly string[]): Promise<QueueDepth[]> {
+  const depthsOn = (
+    blockchain: string,
+  ) => sql`select ${blockchain}::text as blockchain, q.state, count(*) as depth,
+      min(q.create_date) as oldest_date
+    from (
       (select 'waiting' as state, t.create_date from transactions t
-        where t.blockchain = chain.name and t.transaction_type = 'OUTBOUND'
+        where t.blockchain = ${blockchain} and t.transaction_type = 'OUTBOUND'
           and t.state in ('CLEARED', 'QUEUED') and t.tx_hash is null and t.user_op_hash is null limit ${countedMax})
       union all
       (select 'waiting', t.create_date from transactions t
-        where t.blockchain = chain.name and t.transaction_type = 'OUTBOUND'
+        where t.blockchain = ${blockchain} and t.transaction_type = 'OUTBOUND'
           and t.state = 'INITIATED' and t.screening is null limit ${countedMax})
       union all
       (select a.state, a.create_date from attempts a
-        where a.blockchain = chain.name and a.state in ('signed', 'sent') limit ${countedMax})
-    ) q group by 1, 2`)
+        where a.blockchain = ${blockchain} and a.state in ('signed', 'sent') limit ${countedMax})
+    ) q group by q.state`
+  return blockchains.length === 0 ? [] : db.all<QueueDepth>(join(blockchains.map(depthsOn), ' union all '))
+}

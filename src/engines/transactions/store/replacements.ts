@@ -1,6 +1,6 @@
 import { formatInstant } from '#lib/time'
-import { type Db, sql } from '#runtime/db/db'
-import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
+import { type Db, type Sql, sql } from '#runtime/db/db'
+import { isNotDeferred, type Turn, takeInTurns } from '#runtime/turns/store'
 import type { State } from '../states.ts'
 import type { NewAttempt } from './attempts.ts'
 import { isKnown } from './operations.ts'
@@ -84,7 +84,7 @@ export const cancelUnsigned = async (tx: Db, nowMs: number, { entityId, id }: Re
   (await tx.run(sql`update transactions t set state = 'CANCELLED', error_details = null,
       update_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and id = ${id} and transaction_type = 'OUTBOUND' and tx_hash is null
-      and user_op_hash is null and not ${isKnown(sql`t`)}
+      and user_op_hash is null and not ${isKnown(sql`${entityId}`, sql`t.id`)}
       and state in ('INITIATED', 'CLEARED', 'QUEUED')`)) > 0
 
 /** A transaction with a pending request, and the last of its attempts that a node may hold. */
@@ -116,13 +116,16 @@ export type ReplacementRequest = Ref & {
   updateDate: string
 }
 
+/** The attempt `a` of the transaction `t` that a node may hold. */
+const isInFlight = sql`a.entity_id = t.entity_id and a.transaction_id = t.id and a.state in ('signed', 'sent')
+  and a.kind <> 'noop'`
+
 const replaceable = sql`select t.entity_id, t.id, t.requested_replacement as requested, t.state, t.wallet_id, t.address,
     t.call_to, t.call_value, t.call_data, t.fee_payer, a.id as attempt_id, a.kind, a.nonce, a.gas_limit, a.max_fee, a.priority_fee,
     coalesce(a.deposit, 0) as deposit_atomic, a.expires_ms::float8 as expires_ms, a.last_height::float8 as last_height,
     a.signed_at::float8 as signed_at, a.death_proof::text as death_proof, t.update_date
   from transactions t
-  join attempts a on a.entity_id = t.entity_id and a.transaction_id = t.id and a.state in ('signed', 'sent')
-    and a.kind <> 'noop'`
+  join attempts a on ${isInFlight}`
 
 /**
  * Whether what replaces the attempt may be signed: in the place of bytes that expire, pools take no other call before, and nothing
@@ -132,20 +135,19 @@ const isReplaceable = sql`(a.death_proof is not null or (a.last_height is null
   and (t.requested_replacement = 'bump' or a.kind = 'cancel' or a.expires_ms is null)))`
 
 /** Pending requests of addresses that are not deferred; entities take turns. */
-export async function replacementRequests(
+export function replacementRequests(
   db: Db,
   turn: Turn,
   blockchain: string,
   limit: number,
-): Promise<readonly ReplacementRequest[]> {
-  const shared = {
-    from: sql`transactions q`,
-    where: sql`q.blockchain = ${blockchain} and q.requested_replacement is not null`,
-    rows: sql`${replaceable} where t.blockchain = ${blockchain} and t.requested_replacement is not null
-      and t.entity_id = turn.entity_id and ${isReplaceable} and ${isNotDeferred(turn.queue, blockchain, sql`t.entity_id`, sql`t.address`)}
-      order by t.address, a.nonce`,
-  }
-  return served(turn, await db.all<ReplacementRequest>(inTurns(turn, shared, limit)))
+): Promise<ReplacementRequest[]> {
+  const isDueOf = (entityId: Sql) => sql`t.blockchain = ${blockchain} and t.requested_replacement is not null
+    and ${isNotDeferred(turn.queue, blockchain, entityId, sql`t.address`)}`
+  const where = sql`${isDueOf(sql`t.entity_id`)} and exists (select 1 from attempts a where ${isInFlight} and ${isReplaceable})`
+  const take = (entityId: string, max: number) =>
+    db.all<ReplacementRequest>(sql`${replaceable}
+      where t.entity_id = ${entityId} and ${isDueOf(sql`${entityId}`)} and ${isReplaceable} order by t.address, a.nonce limit ${max}`)
+  return takeInTurns(db, turn, { from: sql`transactions t`, where, take }, limit)
 }
 
 /** Reads a request again, locking the attempt before the transaction, in the lock order of block processing. */
@@ -180,21 +182,24 @@ export const recordReplacement = (tx: Db, nowMs: number, { entityId, id }: Ref, 
 type StuckTransaction = Ref & { ofTreasury: boolean; hasFeeMax: boolean }
 
 /** Transactions signed before `beforeMs`, sent, in no block, and offering less than the base fee. Entities take turns. */
-export async function stuckTransactions(
+export function stuckTransactions(
   db: Db,
   turn: Turn,
   blockchain: string,
   baseFeeAtomic: bigint,
   beforeMs: number,
   limit: number,
-): Promise<readonly StuckTransaction[]> {
-  const where = sql`q.blockchain = ${blockchain} and q.state in ('signed', 'sent')`
-  const rows = sql`select distinct t.entity_id, t.id, t.wallet_id is null as of_treasury, t.fee_max is not null as has_fee_max
-    from attempts q cross join lateral (select * from transactions o where o.entity_id = q.entity_id
+): Promise<StuckTransaction[]> {
+  const isOutpriced = sql`q.blockchain = ${blockchain} and q.state in ('signed', 'sent') and q.state = 'sent'
+    and q.max_fee < ${baseFeeAtomic.toString()}::numeric and q.kind <> 'noop'
+    and q.create_date < ${formatInstant(beforeMs)}`
+  const where = sql`${isOutpriced} and (select t.state from transactions t where t.entity_id = q.entity_id
+    and t.id = q.transaction_id) = 'SENT'`
+  const take = (entityId: string, max: number) =>
+    db.all<StuckTransaction>(sql`select distinct t.entity_id, t.id, t.wallet_id is null as of_treasury,
+      t.fee_max is not null as has_fee_max
+    from attempts q cross join lateral (select * from transactions o where o.entity_id = ${entityId}
       and o.id = q.transaction_id limit 1) t
-    where ${where} and q.entity_id = turn.entity_id and q.state = 'sent'
-      and q.max_fee < ${baseFeeAtomic.toString()}::numeric and q.kind <> 'noop'
-      and q.create_date < ${formatInstant(beforeMs)} and t.state = 'SENT'`
-  const shared = { from: sql`attempts q`, where, rows }
-  return served(turn, await db.all<StuckTransaction>(inTurns(turn, shared, limit)))
+    where q.entity_id = ${entityId} and ${isOutpriced} and t.state = 'SENT' limit ${max}`)
+  return takeInTurns(db, turn, { from: sql`attempts q`, where, take }, limit)
 }

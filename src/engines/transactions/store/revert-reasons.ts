@@ -1,7 +1,7 @@
 import type { Hex } from '#lib/hex'
 import { formatInstant } from '#lib/time'
-import { type Db, sql } from '#runtime/db/db'
-import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
+import { type Db, type Sql, sql } from '#runtime/db/db'
+import { isNotDeferred, type Turn, takeInTurns } from '#runtime/turns/store'
 
 /** A transaction that reverted in its block, with its call. */
 export type RevertedTransaction = {
@@ -19,23 +19,24 @@ export type RevertedTransaction = {
 }
 
 /** Reverted transactions without a revert reason that are not deferred, newest first; entities take turns. */
-export async function withoutRevertReason(
+export function withoutRevertReason(
   db: Db,
   turn: Turn,
   blockchain: string,
   limit: number,
-): Promise<readonly RevertedTransaction[]> {
-  const where = sql`q.blockchain = ${blockchain} and q.state = 'FAILED' and q.error_reason = 'FAILED_ON_CHAIN'
-    and q.error_details is null`
-  const rows = sql`select q.entity_id, q.id, q.address, q.call_to, q.call_value, q.call_data, a.gas_limit, q.tx_hash,
+): Promise<RevertedTransaction[]> {
+  const attempt = sql`a.entity_id = q.entity_id and a.blockchain = q.blockchain and a.tx_hash = q.tx_hash`
+  const isUnexplainedOf = (entityId: Sql) => sql`q.blockchain = ${blockchain} and q.state = 'FAILED'
+    and q.error_reason = 'FAILED_ON_CHAIN' and q.error_details is null
+    and ${isNotDeferred(turn.queue, blockchain, entityId, sql`q.id::text`)}`
+  const where = sql`${isUnexplainedOf(sql`q.entity_id`)} and exists (select 1 from attempts a where ${attempt})`
+  const take = (entityId: string, max: number) =>
+    db.all<RevertedTransaction>(sql`select q.entity_id, q.id, q.address, q.call_to, q.call_value, q.call_data, a.gas_limit, q.tx_hash,
       q.block_hash, q.block_number, q.update_date
-    from transactions q
-    join attempts a on a.entity_id = q.entity_id and a.blockchain = q.blockchain and a.tx_hash = q.tx_hash
-    where ${where} and q.entity_id = turn.entity_id
-      and ${isNotDeferred(turn.queue, blockchain, sql`q.entity_id`, sql`q.id::text`)}
-    order by q.update_date desc`
-  const shared = { from: sql`transactions q`, where, rows }
-  return served(turn, await db.all<RevertedTransaction>(inTurns(turn, shared, limit)))
+    from transactions q join attempts a on ${attempt}
+    where q.entity_id = ${entityId} and ${isUnexplainedOf(sql`${entityId}`)}
+    order by q.update_date desc limit ${max}`)
+  return takeInTurns(db, turn, { from: sql`transactions q`, where, take }, limit)
 }
 
 /** Writes the reasons, unless the block was orphaned meanwhile. Returns the transactions that have one now. */

@@ -1,7 +1,8 @@
 import type { Evaluation } from '#engines/compliance/index'
 import { formatInstant } from '#lib/time'
 import { type Db, type Sql, sql } from '#runtime/db/db'
-import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
+import { perEntity } from '#runtime/per-entity'
+import { isNotDeferred, type Turn, takeInTurns } from '#runtime/turns/store'
 import { statesBefore } from '../states.ts'
 import { isKnown } from './operations.ts'
 import type { Ref } from './transactions.ts'
@@ -19,56 +20,67 @@ export type UnscreenedTransaction = Ref & {
 }
 
 const unscreened = sql`q.transaction_type = 'OUTBOUND' and q.state = 'INITIATED' and q.screening is null`
-const screened = sql`q.transaction_type = 'OUTBOUND' and q.state in ('CLEARED', 'QUEUED') and q.tx_hash is null
-  and q.user_op_hash is null and not ${isKnown(sql`q`)}`
+const isOutdatedOf = (entityId: Sql, revision: number) =>
+  sql`q.transaction_type = 'OUTBOUND' and q.state in ('CLEARED', 'QUEUED') and q.tx_hash is null
+    and q.user_op_hash is null and q.screened_revision < ${revision} and not ${isKnown(entityId, sql`q.id`)}`
 
 /** Accepted transactions that were never screened, oldest first; entities take turns. */
 export const claimUnscreened = (db: Db, turn: Turn, blockchain: string, limit: number) =>
-  claim(db, turn, sql`q.blockchain = ${blockchain} and ${unscreened}`, limit, {
-    due: isNotDeferred('screening', blockchain, sql`q.entity_id`, sql`q.id::text`),
-  })
+  claim(
+    db,
+    turn,
+    (entityId) => sql`q.blockchain = ${blockchain} and ${unscreened}
+      and ${isNotDeferred('screening', blockchain, entityId, sql`q.id::text`)}`,
+    limit,
+  )
 
 /** Unsigned transactions that were cleared by an earlier revision of the lists, oldest first; entities take turns. */
 export const claimOutdated = (db: Db, turn: Turn, blockchain: string, revision: number, limit: number) =>
   claim(
     db,
     turn,
-    sql`q.blockchain = ${blockchain} and ${screened} and q.screened_revision < ${revision}`,
+    (entityId) => sql`q.blockchain = ${blockchain} and ${isOutdatedOf(entityId, revision)}`,
     limit,
   )
 
-async function claim<Claimed extends Ref = Ref>(
+function claim<Claimed extends Ref = Ref>(
   db: Db,
   turn: Turn,
-  where: Sql,
+  isDueOf: (entityId: Sql) => Sql,
   limit: number,
-  { columns = sql``, due = sql`true` }: { columns?: Sql; due?: Sql } = {},
-): Promise<readonly Claimed[]> {
-  const shared = {
-    from: sql`transactions q`,
-    where,
-    rows: sql`select q.entity_id, q.id${columns} from transactions q
-      where ${where} and ${due} and q.entity_id = turn.entity_id order by q.create_date, q.id`,
-  }
-  return served(turn, await db.all<Claimed>(inTurns(turn, shared, limit)))
+  columns = sql``,
+): Promise<Claimed[]> {
+  const take = (entityId: string, max: number) =>
+    db.all<Claimed>(sql`select q.entity_id, q.id${columns} from transactions q
+      where q.entity_id = ${entityId} and ${isDueOf(sql`${entityId}`)} order by q.create_date, q.id limit ${max}`)
+  const where = isDueOf(sql`q.entity_id`)
+  return takeInTurns(db, turn, { from: sql`transactions q`, where, take }, limit)
 }
 
-const claimedRows = (
-  refs: readonly Ref[],
-) => sql`select q.entity_id, q.id, q.wallet_id, q.call_to, q.call_value, q.call_data, q.create_date,
-      case when q.screening is null then null else q.screened_revision end as screened_revision
-    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
-    join transactions q on q.entity_id = n.e and q.id = n.i`
+const claimedColumns = sql`q.entity_id, q.id, q.wallet_id, q.call_to, q.call_value, q.call_data, q.create_date,
+  case when q.screening is null then null else q.screened_revision end as screened_revision`
 
 /** Reads the claimed transactions that were never screened, without a lock. */
 export const unscreenedOf = (db: Db, refs: readonly Ref[]) =>
-  db.all<UnscreenedTransaction>(sql`${claimedRows(refs)} where ${unscreened}`)
+  db.all<UnscreenedTransaction>(sql`select ${claimedColumns}
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    join transactions q on q.entity_id = n.e and q.id = n.i where ${unscreened}`)
 
-/** Locks those of the claimed transactions that still wait for this screening and that no other worker has. */
-export const lockUnscreened = (tx: Db, refs: readonly Ref[], revision: number) =>
-  tx.all<UnscreenedTransaction>(sql`${claimedRows(refs)}
-    where (${unscreened}) or (${screened} and q.screened_revision < ${revision})
-    order by q.create_date, q.id for update of q skip locked`)
+/** Locks those of the claimed transactions that still wait for this screening and that no other worker has, oldest first. */
+export async function lockUnscreened(
+  tx: Db,
+  refs: readonly Ref[],
+  revision: number,
+): Promise<UnscreenedTransaction[]> {
+  const rows = await perEntity(refs, (entityId, own) =>
+    tx.all<UnscreenedTransaction>(sql`select ${claimedColumns} from transactions q
+    where q.entity_id = ${entityId} and q.id = any(${own.map((ref) => ref.id)}::uuid[])
+      and ((${unscreened}) or (${isOutdatedOf(sql`${entityId}`, revision)}))
+    order by q.create_date, q.id for update of q skip locked`),
+  )
+  const age = ({ createDate, id }: UnscreenedTransaction) => `${createDate} ${id}`
+  return rows.sort((one, other) => (age(one) < age(other) ? -1 : 1))
+}
 
 export type Screened = Ref & { evaluation: Evaluation }
 
@@ -133,9 +145,13 @@ export const markDenied = (tx: Db, nowMs: number, rows: readonly (Ref & { detail
 
 /** Received transfers whose wallets are to be frozen, oldest first; entities take turns. */
 export const claimToFreeze = (db: Db, turn: Turn, blockchain: string, limit: number) =>
-  claim<Ref & { walletId: string }>(db, turn, sql`q.blockchain = ${blockchain} and q.to_freeze`, limit, {
-    columns: sql`, q.wallet_id`,
-  })
+  claim<Ref & { walletId: string }>(
+    db,
+    turn,
+    () => sql`q.blockchain = ${blockchain} and q.to_freeze`,
+    limit,
+    sql`, q.wallet_id`,
+  )
 
 /** False when another worker froze the wallet already. */
 export const takeToFreeze = async (tx: Db, { entityId, id }: Ref): Promise<boolean> =>

@@ -2,9 +2,9 @@ import { canonicalAddress, canonicalTxId } from '#chains/addresses/canonical'
 import type { Evaluation } from '#engines/compliance/index'
 import type { UpgradeTarget } from '#lib/sca-cores'
 import { formatInstant } from '#lib/time'
-import { readPage } from '#runtime/collection/page'
+import { type Page, readMergedPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, raw, type Sql, sql } from '#runtime/db/db'
+import { allOf, type Db, listedWord, raw, type Sql, sql } from '#runtime/db/db'
 import {
   jsonb,
   nullable,
@@ -17,8 +17,10 @@ import {
   timestamptz,
   uuid,
 } from '#runtime/db/table'
+import { perEntity } from '#runtime/per-entity'
 import { isOwned, type RowOwner } from '#runtime/row-owner'
-import { deferredUntil, inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
+import type { Queue } from '#runtime/turns/queues'
+import { deferredUntil, isNotDeferred, type Turn, takeInTurns } from '#runtime/turns/store'
 import { type State, statesBefore } from '../states.ts'
 
 export type Level = 'LOW' | 'MEDIUM' | 'HIGH'
@@ -121,42 +123,67 @@ export type TransactionFilters = {
   walletIds?: readonly string[] | undefined
 }
 
-/** Both halves, each read from its own indexes in the order of the page: PostgreSQL merges what is in order, and sorts the rest. */
-function everyTransaction({ order, pageBefore }: PageQuery): Sql {
-  const direction = raw((order === 'DESC') === (pageBefore === undefined) ? 'desc' : 'asc')
-  const half = (isUnproven: Sql) =>
-    sql`select * from (select * from transactions where ${isUnproven} order by create_date ${direction}, id ${direction}) h`
-  return sql`(${half(sql`not unproven`)} union all ${half(sql`unproven`)}) t`
+/** Conditions that are those of the indexes: transactions that are shown by default, and those that no balance proves. */
+const proven = sql`not t.unproven`
+const unproven = sql`t.unproven`
+
+export const listTransactions = (
+  db: Db,
+  owner: RowOwner,
+  filters: TransactionFilters,
+  page: PageQuery,
+): Promise<Page<TransactionRow>> => {
+  const source = (...more: Sql[]): Source => ({
+    columns,
+    from: sql`transactions t`,
+    alias: 't',
+    scope: sql`${isOwned('t', owner)} and t.wallet_id is not null`,
+    filters: [...more, ...conditionsOf(filters)],
+    among: filters.walletIds && { column: raw('t.wallet_id'), type: 'uuid', values: filters.walletIds },
+  })
+  if (filters.includeAll) {
+    const halves = [proven, unproven].flatMap((half) => kindsOf(filters).map((kind) => source(half, kind)))
+    return readMergedPage(db, halves, page)
+  }
+  const isShown = sql`t.transaction_type = 'OUTBOUND' or not exists (select 1 from hidden_tokens u
+    where u.entity_id = t.entity_id and u.token_id = t.token_id offset 0)`
+  const sources = kindsOf(filters).map((kind) => source(proven, isShown, kind))
+  return readMergedPage(db, sources, page)
 }
 
-export const listTransactions = (db: Db, owner: RowOwner, filters: TransactionFilters, page: PageQuery) =>
-  readPage<TransactionRow>(
-    db,
-    {
-      columns,
-      from: filters.includeAll ? everyTransaction(page) : sql`transactions t`,
-      alias: 't',
-      scope: sql`${isOwned('t', owner)} and t.wallet_id is not null`,
-      filters: [
-        filters.blockchain === undefined ? undefined : sql`t.blockchain = ${filters.blockchain}`,
-        filters.custodyType === undefined ? undefined : sql`t.custody_type = ${filters.custodyType}`,
-        filters.destinationAddress === undefined
-          ? undefined
-          : sql`t.destination_address = ${canonicalAddress(filters.destinationAddress)}`,
-        filters.includeAll
-          ? undefined
-          : sql`not t.unproven and (t.transaction_type = 'OUTBOUND' or not exists (select 1 from hidden_tokens u
-              where u.entity_id = t.entity_id and u.token_id = t.token_id offset 0))`,
-        filters.operation === undefined ? undefined : sql`t.operation = ${filters.operation}`,
-        filters.state === undefined ? undefined : sql`t.state = ${filters.state}`,
-        filters.txHash === undefined ? undefined : sql`t.tx_hash = ${canonicalTxId(filters.txHash)}`,
-        filters.txType === undefined ? undefined : sql`t.transaction_type = ${filters.txType}`,
-        filters.userId === undefined ? undefined : sql`t.user_id = ${filters.userId}`,
-        filters.walletIds === undefined ? undefined : sql`t.wallet_id = any(${filters.walletIds}::uuid[])`,
-      ],
-    },
-    page,
+/**
+ * The conditions on `transaction_type` and `custody_type` that a list is read by. Where one of them is the only filter, both values of
+ * the other are read, each in the order of the page, by the index that has both columns.
+ */
+function kindsOf({ txType, custodyType, includeAll: _, ...others }: TransactionFilters): Sql[] {
+  const isAlone = Object.values(others).every((value) => value === undefined)
+  const types = txType === undefined ? ['INBOUND', 'OUTBOUND'] : [txType]
+  const custodies = custodyType === undefined ? ['DEVELOPER', 'ENDUSER'] : [custodyType]
+  const hasKind = txType !== undefined || custodyType !== undefined
+  if (!hasKind || !isAlone)
+    return [
+      allOf([
+        txType === undefined ? undefined : sql`t.transaction_type = ${listedWord(txType)}`,
+        custodyType === undefined ? undefined : sql`t.custody_type = ${listedWord(custodyType)}`,
+      ]),
+    ]
+  return types.flatMap((type) =>
+    custodies.map(
+      (custody) => sql`t.transaction_type = ${listedWord(type)} and t.custody_type = ${listedWord(custody)}`,
+    ),
   )
+}
+
+const conditionsOf = (filters: TransactionFilters): (Sql | undefined)[] => [
+  filters.blockchain === undefined ? undefined : sql`t.blockchain = ${listedWord(filters.blockchain)}`,
+  filters.destinationAddress === undefined
+    ? undefined
+    : sql`t.destination_address = ${canonicalAddress(filters.destinationAddress)}`,
+  filters.operation === undefined ? undefined : sql`t.operation = ${listedWord(filters.operation)}`,
+  filters.state === undefined ? undefined : sql`t.state = ${listedWord(filters.state)}`,
+  filters.txHash === undefined ? undefined : sql`t.tx_hash = ${canonicalTxId(filters.txHash)}`,
+  filters.userId === undefined ? undefined : sql`t.user_id = ${filters.userId}`,
+]
 
 /** An outbound transaction that waits for its nonce. */
 export type WaitingTransaction = {
@@ -219,48 +246,53 @@ const sendersMax = 2_000
 
 /**
  * The next senders with transactions to sign; entities take turns. Of one entity, senders that were never tried come first,
- * then those tried longest ago. Index probes for each sender keep the cost independent of the backlog.
+ * then those tried longest ago. Index probes for each sender keep the cost independent of the backlog. Entities of which all senders
+ * are deferred are passed over.
  */
-export async function waitingSenders(
+export function waitingSenders(
   db: Db,
   turn: Turn,
   blockchain: string,
   limit: number,
   ofAccounts: boolean,
-): Promise<readonly WaitingSender[]> {
-  const own = sql`q.blockchain = ${blockchain} and q.entity_id = turn.entity_id and ${isWaiting(ofAccounts)}`
+): Promise<WaitingSender[]> {
+  const where = sql`q.blockchain = ${blockchain} and ${isWaiting(ofAccounts)}`
+  const take = (entityId: string, max: number) =>
+    db.all<WaitingSender>(sql`${sendersOf(turn.queue, blockchain, entityId, ofAccounts)} limit ${max}`)
+  return takeInTurns(db, turn, { from: sql`transactions q`, where, take }, limit)
+}
+
+/**
+ * The condition that a queued transaction is of the entity. Two elements make an index that starts with the entity look dear, which
+ * is not in the order of the queue: by it, the planner might read all that a sender has waiting.
+ */
+const isOf = (entityId: string) => sql`q.entity_id = any(array[${entityId}, ${entityId}]::uuid[])`
+
+/** The senders of one entity in the queue, in its order. */
+function sendersOf(queue: Queue, blockchain: string, entityId: string, ofAccounts: boolean): Sql {
+  const own = sql`q.entity_id = ${entityId} and q.blockchain = ${blockchain} and ${isWaiting(ofAccounts)}`
   const first = sql`select q.create_date, q.id from transactions q where q.blockchain = ${blockchain}
-    and q.address = s.address and q.entity_id is not distinct from turn.entity_id and ${isWaiting(ofAccounts)}`
-  const until = deferredUntil(turn.queue, blockchain, sql`turn.entity_id`, sql`s.address`, sql`looks.seen`)
-  const rows = sql`with recursive s as (
+    and q.address = s.address and ${isOf(entityId)} and ${isWaiting(ofAccounts)}`
+  const until = deferredUntil(queue, blockchain, sql`${entityId}`, sql`s.address`, sql`looks.seen`)
+  return sql`with recursive s as (
         select (select min(q.address) from transactions q where ${own}) as address, 1 as n
         union all
         select (select min(q.address) from transactions q where ${own} and q.address > s.address), s.n + 1
         from s where s.address is not null and s.n < ${sendersMax}
       )
-      select turn.entity_id, s.address, oldest.create_date, looks.seen,
+      select ${entityId}::uuid as entity_id, s.address, oldest.create_date, looks.seen,
         deferred.until is not null as was_tried
       from s cross join lateral (${first} order by q.create_date, q.id limit 1) oldest
       cross join lateral (${first} order by q.create_date desc, q.id desc limit 1) newest
       cross join lateral (select concat(newest.id, ' ', count(*)) as seen from attempts a
-        where a.blockchain = ${blockchain} and a.entity_id = turn.entity_id and a.address = s.address
+        where a.entity_id = ${entityId} and a.blockchain = ${blockchain} and a.address = s.address
           and a.state in ('signed', 'sent')) looks
       cross join lateral (select ${until} as until) deferred
       where coalesce(deferred.until <= now(), true)
       order by deferred.until nulls first, oldest.create_date, s.address`
-  const shared = {
-    from: sql`transactions q`,
-    where: sql`q.blockchain = ${blockchain} and ${isWaiting(ofAccounts)}`,
-    rows,
-  }
-  return served(turn, await db.all<WaitingSender>(inTurns(turn, shared, limit)))
 }
 
-/**
- * The next transactions of one sender to sign, oldest first. `lock` claims them for the `tx`. `is not distinct from` keeps
- * the planner from an index that starts with the entity: in the requested order, it might walk all transactions of the
- * entity.
- */
+/** The next transactions of one sender to sign, oldest first. `lock` claims them for the `tx`. */
 export const waitingOf = (
   db: Db,
   blockchain: string,
@@ -269,9 +301,9 @@ export const waitingOf = (
   { lock, ofAccounts = false }: { lock: boolean; ofAccounts?: boolean },
 ) =>
   db.all<QueuedTransaction>(sql`select ${waitingColumns}, create_date,
-      not ${isNotDeferred('signing', blockchain, sql`entity_id`, sql`id::text`)} as is_deferred
-    from transactions where blockchain = ${blockchain} and address = ${sender.address} and ${isWaiting(ofAccounts)}
-      and entity_id is not distinct from ${sender.entityId}
+      not ${isNotDeferred('signing', blockchain, sql`${sender.entityId}`, sql`q.id::text`)} as is_deferred
+    from transactions q where ${isOf(sender.entityId)} and blockchain = ${blockchain}
+      and address = ${sender.address} and ${isWaiting(ofAccounts)}
     order by create_date, id limit ${limit} ${lock ? sql`for update skip locked` : sql``}`)
 
 /** The transactions among these that succeeded in a canonical block up to `blockNumber`. */
@@ -283,12 +315,13 @@ export const minedUpTo = (db: Db, refs: readonly Ref[], blockNumber: number) =>
 
 /** Locks the transactions among these that have no signature yet and that no worker is signing. */
 export const lockUnsigned = (tx: Db, refs: readonly Ref[]) =>
-  tx.all<Ref>(sql`select t.entity_id, t.id
-    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
-    join transactions t on t.entity_id = n.e and t.id = n.i
-    where t.transaction_type = 'OUTBOUND' and t.state in ('INITIATED', 'CLEARED', 'QUEUED') and t.tx_hash is null
+  perEntity(refs, (entityId, own) =>
+    tx.all<Ref>(sql`select t.entity_id, t.id from transactions t
+    where t.entity_id = ${entityId} and t.id = any(${own.map((ref) => ref.id)}::uuid[])
+      and t.transaction_type = 'OUTBOUND' and t.state in ('INITIATED', 'CLEARED', 'QUEUED') and t.tx_hash is null
       and t.user_op_hash is null
-    order by t.id for update of t skip locked`)
+    order by t.id for update of t skip locked`),
+  )
 
 /** The fields of a transaction that its grant is bound to. */
 export const intentOf = (db: Db, entityId: string, id: string) =>

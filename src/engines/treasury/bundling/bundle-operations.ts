@@ -25,6 +25,7 @@ import {
   type WaitingOperation,
   waitingOperations,
 } from '#engines/transactions/operations/index'
+import { smaller } from '#lib/amounts'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import { defer, type Turn } from '#runtime/turns/store'
 import { actingFor } from '../act-for-entity.ts'
@@ -106,7 +107,11 @@ async function bundleOf(
   const ready = await withoutUnderpriced(ctx, chain, await withoutSpoilers(ctx, chain, waiting))
   const chosen = firstOf(chain, treasury, ready, maxFeeAtomic > 0n ? coinsAtomic / maxFeeAtomic : coinsAtomic)
   await refillFor(ctx, chain, treasury, chosen.length > 0 ? chosen : ready, gasFaucet)
-  if (chosen.length === 0) return 'blocked'
+  if (chosen.length === 0) {
+    for (const row of ready.filter((each) => hasWaitedLong(ctx, each)))
+      await setAside(ctx, chain, row, 'the treasury had no coins for the gas of its bundle')
+    return 'blocked'
+  }
   const spareAtomic = coinsAtomic - gasOfBundle(chain, treasury, chosen) * maxFeeAtomic
   const depositAtomic = await availableDeposit(ctx, chain, treasury, chosen, spareAtomic)
   if (depositAtomic === 'calling') return 'calling'
@@ -210,10 +215,18 @@ async function withoutUnderpriced(ctx: EngineCtx, chain: Chain, waiting: readonl
   if (!waiting.some(isPaidByAccount)) return waiting
   // A price of before is the treasury's loss.
   const suggestion = await suggestedFees(chain, { maxAgeMs: 0 })
-  const price = priceNow(suggestion, feeAt(suggestion, 'LOW'))
-  const isUnderpriced = (row: Bundleable) => isPaidByAccount(row) && row.parsed.maxFeeAtomic < price
+  const low = feeAt(suggestion, 'LOW')
+  // Its tip was enough when it was accepted, and later blocks may have had higher ones: the base fee decides.
+  const priceOf = ({ parsed: { priorityFeeAtomic } }: Bundleable) =>
+    priceNow(suggestion, { ...low, priorityFeeAtomic: smaller(priorityFeeAtomic, low.priorityFeeAtomic) })
+  const isUnderpriced = (row: Bundleable) => isPaidByAccount(row) && row.parsed.maxFeeAtomic < priceOf(row)
   for (const row of waiting.filter((each) => isUnderpriced(each) && hasWaitedLong(ctx, each)))
-    await setAside(ctx, chain, row, `the price of gas stayed above its maxFeePerGas, and is ${price} now`)
+    await setAside(
+      ctx,
+      chain,
+      row,
+      `the price of gas stayed above its maxFeePerGas, and is ${priceOf(row)} now`,
+    )
   return waiting.filter((row) => !isUnderpriced(row))
 }
 

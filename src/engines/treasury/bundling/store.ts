@@ -1,5 +1,6 @@
 import { type Db, sql } from '#runtime/db/db'
-import { inTurns, served, type Turn } from '#runtime/turns/store'
+import { claimInTurns } from '#runtime/turns/claim'
+import type { Turn } from '#runtime/turns/store'
 import type { SentTransaction } from '../store/platform-transactions.ts'
 
 /** The purpose of a treasury's call for smart accounts: a bundle, the creation of a contract, a deposit, or the withdrawal of one. */
@@ -44,31 +45,23 @@ export const progressOf = (db: Db, entityId: string, ids: readonly string[]) =>
 type SettledCall = AccountCall & { state: string; errorDetails: string | null }
 
 /** Settles the calls whose transactions have ended, in a block or without one; entities take turns. */
-export async function settleCalls(
-  tx: Db,
-  turn: Turn,
-  blockchain: string,
-  limit: number,
-): Promise<readonly SettledCall[]> {
-  const where = sql`c.blockchain = ${blockchain} and not c.settled`
-  const hasEnded = sql`t.state in ('CONFIRMED', 'COMPLETE', 'FAILED', 'DENIED', 'CANCELLED')`
-  const rows = sql`select c.entity_id, c.id from account_calls c
-    join platform_transactions t on t.entity_id = c.entity_id and t.id = c.id
-    where ${where} and c.entity_id = turn.entity_id and ${hasEnded} order by c.create_date, c.id`
-  return served(
+export const settleCalls = (tx: Db, turn: Turn, blockchain: string, limit: number): Promise<SettledCall[]> =>
+  claimInTurns<SettledCall>(
+    tx,
     turn,
-    await tx.all<SettledCall>(sql`
-    with chosen as materialized (${inTurns(turn, { from: sql`account_calls c`, where, rows }, limit)}),
-    ended as materialized (
-      select c.entity_id, c.id, t.state, t.error_details from chosen
-      join account_calls c on c.entity_id = chosen.entity_id and c.id = chosen.id
-      join platform_transactions t on t.entity_id = c.entity_id and t.id = c.id
-      where ${where} and ${hasEnded} order by c.entity_id, c.id for update of c skip locked
-    )
-    update account_calls u set settled = true from ended t where u.entity_id = t.entity_id and u.id = t.id
-    returning u.entity_id, u.id, u.blockchain, u.purpose, t.state, t.error_details`),
+    {
+      from: sql`account_calls c join platform_transactions t using (entity_id, id)`,
+      alias: 'c',
+      where: () => sql`c.blockchain = ${blockchain} and not c.settled
+        and t.state in ('CONFIRMED', 'COMPLETE', 'FAILED', 'DENIED', 'CANCELLED')`,
+      order: sql`c.create_date, c.id`,
+      columns: sql`c.id, t.state, t.error_details`,
+      change: (entityId) => sql`update account_calls c set settled = true from taken
+        where c.entity_id = ${entityId} and c.id = taken.id
+        returning c.entity_id, c.id, c.blockchain, c.purpose, taken.state, taken.error_details`,
+    },
+    limit,
   )
-}
 
 /** Settles calls again whose block was orphaned: the same transactions are sent again and decide again. */
 export const reopenCalls = (tx: Db, blockchain: string, sent: readonly SentTransaction[]) =>

@@ -14,9 +14,9 @@ import { merchantWalletIdOf } from '../merchant-wallet.ts'
 import { reviewDeposits, type ScreenedArrival } from './screen-arrivals.ts'
 import { deniedCode } from './store/reviewed-deposits.ts'
 import {
-  lockFinalIncoming,
-  lockIncomingOf,
-  lockLostIncoming,
+  finalIncoming,
+  incomingOfBlock,
+  lostIncoming,
   orphanIncoming,
   type PlacedTransfer,
   saveIncoming,
@@ -53,7 +53,7 @@ export async function applyIncoming(
     'failed',
   )
   await settleIncoming(tx, nowMs, blockchain, block.completeTo)
-  const lost = await lockLostIncoming(tx, blockchain, block.lostTo)
+  const lost = await lostIncoming(tx, blockchain, block.lostTo)
   await setIncoming(tx, lost, 'failed', at)
   await withdrawReviews(tx, nowMs, lost)
   await recordIncoming(tx, nowMs, lost, 'failed')
@@ -66,7 +66,7 @@ export async function settleIncoming(
   blockchain: string,
   completeTo: number,
 ): Promise<void> {
-  const final = await lockFinalIncoming(tx, blockchain, completeTo)
+  const final = await finalIncoming(tx, blockchain, completeTo)
   await setIncoming(tx, final, 'complete', formatInstant(nowMs))
   await recordIncoming(tx, nowMs, final, 'complete')
   await creditWallets(tx, nowMs, 'transfer', final.map(depositOf))
@@ -79,9 +79,9 @@ export async function revertIncoming(
   blockchain: string,
   block: ObservedBlock,
 ): Promise<void> {
-  const held = await lockIncomingOf(tx, blockchain, block.hash)
+  const held = await incomingOfBlock(tx, blockchain, block.hash)
   if (held.length === 0) return
-  await orphanIncoming(tx, held, formatInstant(nowMs))
+  await orphanIncoming(tx, held, block.hash, formatInstant(nowMs))
   await recordIncoming(
     tx,
     nowMs,

@@ -16,12 +16,12 @@ import { lockPaymentIntents } from '../payment-intents/store.ts'
 import { takesMoney } from '../payment-intents/timeline.ts'
 import { reviewDeposits, type ScreenedArrival } from './screen-arrivals.ts'
 import {
+  finalPayments,
   type KeyedPayment,
-  lockFinal,
-  lockLost,
-  lockOfBlock,
+  lostPayments,
   orphan,
   type Payment,
+  paymentsOfBlock,
   savePending,
   setStatus,
 } from './store/payments.ts'
@@ -49,7 +49,7 @@ export async function applyPayments(
       status,
     )
   await settlePayments(tx, nowMs, network.blockchain, block.completeTo)
-  const lost = await lockLost(tx, network.blockchain, block.lostTo)
+  const lost = await lostPayments(tx, network.blockchain, block.lostTo)
   await setStatus(tx, lost, 'failed', formatInstant(nowMs))
   await withdrawReviews(tx, nowMs, lost)
   await recordPayments(tx, nowMs, lost, 'failed')
@@ -62,7 +62,7 @@ export async function settlePayments(
   blockchain: string,
   completeTo: number,
 ): Promise<void> {
-  const final = await lockFinal(tx, blockchain, completeTo)
+  const final = await finalPayments(tx, blockchain, completeTo)
   // Both steps are reported, each with a date of its own, even where one block is all the confirmations.
   for (const step of ['confirmed', 'paid'] as const) {
     await setStatus(tx, final, step, formatInstant(nowMs))
@@ -79,9 +79,9 @@ export async function revertPayments(
   blockchain: string,
   block: ObservedBlock,
 ): Promise<void> {
-  const held = await lockOfBlock(tx, blockchain, block.hash)
+  const held = await paymentsOfBlock(tx, blockchain, block.hash)
   if (held.length === 0) return
-  await orphan(tx, held, formatInstant(nowMs))
+  await orphan(tx, held, block.hash, formatInstant(nowMs))
   await recordPayments(
     tx,
     nowMs,

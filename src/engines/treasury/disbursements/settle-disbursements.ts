@@ -2,7 +2,7 @@ import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { highestComplete } from '#engines/indexer/index'
 import { formatInstant } from '#lib/time'
-import { isDatabaseAway } from '#runtime/db/db'
+import { type Db, isDatabaseAway } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import { defer, newTurn, type Turn } from '#runtime/turns/store'
@@ -12,9 +12,11 @@ import { blockedByOperator } from './screen.ts'
 import {
   type DisbursementKind,
   type DisbursementRef,
+  type EndedQueue,
   type Ending,
   endedDisbursements,
   lockEnded,
+  type ShownDisbursement,
   showHashes,
 } from './store/disbursements.ts'
 
@@ -43,53 +45,54 @@ export async function settleDisbursements(
   const { blockchain } = chain.network
   const completeTo = await highestComplete(ctx.database, blockchain)
   await showRunning(ctx, turns.showing, blockchain, kind)
-  const ended = await endedDisbursements(ctx.database, turns.ending, kind, blockchain, completeTo, endedMax)
-  const settle = async (disbursements: readonly DisbursementRef[]): Promise<void> => {
-    if (disbursements.length === 0) return
-    try {
-      await endThose(ctx, kind, blockchain, completeTo, disbursements)
-    } catch (error) {
-      if (disbursements.length === 1)
-        return restDisbursement(ctx, turns.ending, blockchain, kind, disbursements[0]!, error)
-      // Retried one by one: a disbursement that cannot be ended delays no other.
-      for (const disbursement of disbursements) await settle([disbursement])
-    }
-  }
-  await settle(ended)
+  const queue = { kind, blockchain, completeTo }
+  const take = (entityId: string, limit: number) => endThose(ctx, turns.ending, queue, { entityId }, limit)
+  const ended = await endedDisbursements(ctx.database, turns.ending, queue, take, endedMax)
   return ended.length === endedMax
 }
 
+/** Ends such disbursements of one tenant, or one of them. Returns those that were found, also when they cannot be ended. */
 async function endThose(
   ctx: EngineCtx,
-  kind: DisbursementKind,
-  blockchain: string,
-  completeTo: number,
-  disbursements: readonly DisbursementRef[],
-): Promise<void> {
-  const count = await ctx.database.tx(async (tx) => {
-    const ended = await lockEnded(tx, kind, blockchain, completeTo, disbursements)
-    const count = await endDisbursements(
-      tx,
-      ctx.clock.nowMs(),
-      ended.map(({ state, txHash, errorReason, ...disbursement }) => ({
-        disbursement,
-        transactionHash: txHash,
-        ...(state === 'COMPLETE'
-          ? { status: 'complete' as const }
-          : { status: 'failed' as const, ...failureOf(kind, state, errorReason) }),
-      })),
-    )
-    if (count > 0) failpoint('before-settlement-commit')
-    return count
-  })
-  if (count > 0) failpoint('after-settlement-commit')
+  turn: Turn,
+  queue: EndedQueue,
+  scope: Parameters<typeof lockEnded>[2],
+  limit: number,
+): Promise<readonly DisbursementRef[]> {
+  let found: readonly DisbursementRef[] = []
+  try {
+    await ctx.database.tx(async (tx) => {
+      const ended = await lockEnded(tx, queue, scope, limit)
+      found = ended
+      const count = await endDisbursements(
+        tx,
+        ctx.clock.nowMs(),
+        ended.map(({ state, txHash, errorReason, ...disbursement }) => ({
+          disbursement,
+          transactionHash: txHash,
+          ...(state === 'COMPLETE'
+            ? { status: 'complete' as const }
+            : { status: 'failed' as const, ...failureOf(queue.kind, state, errorReason) }),
+        })),
+      )
+      if (count > 0) failpoint('before-settlement-commit')
+    })
+  } catch (error) {
+    const [first] = found
+    if (!first) throw error
+    if (found.length === 1) await restDisbursement(ctx, turn, queue, first, error)
+    // Retried one by one: a disbursement that cannot be ended delays no other.
+    else for (const ref of found) await endThose(ctx, turn, queue, ref, 1)
+    return found
+  }
+  if (found.length > 0) failpoint('after-settlement-commit')
+  return found
 }
 
 async function restDisbursement(
   ctx: EngineCtx,
-  { queue }: Turn,
-  blockchain: string,
-  kind: DisbursementKind,
+  turn: Turn,
+  { kind, blockchain }: EndedQueue,
   { entityId, id }: DisbursementRef,
   error: unknown,
 ): Promise<void> {
@@ -98,7 +101,7 @@ async function restDisbursement(
     { err: error, kind, entityId, id, blockchain },
     'cannot settle a disbursement yet; will retry',
   )
-  await defer(ctx.database, queue, blockchain, [{ entityId, key: id, waitedMs: restMs }])
+  await defer(ctx.database, turn.queue, blockchain, [{ entityId, key: id, waitedMs: restMs }])
 }
 
 /** Why a transaction paid nothing, in the vocabulary of payouts and refunds, or of transfers. */
@@ -118,16 +121,15 @@ async function showRunning(
   blockchain: string,
   kind: DisbursementKind,
 ): Promise<void> {
-  await ctx.database.tx(async (tx) => {
-    const nowMs = ctx.clock.nowMs()
-    const shown = await showHashes(tx, turn, kind, blockchain, formatInstant(nowMs), shownMax)
-    if (kind !== 'transfer') return
-    await recordChanges(
+  const nowMs = ctx.clock.nowMs()
+  const record = (tx: Db, shown: readonly ShownDisbursement[]) =>
+    recordChanges(
       tx,
       nowMs,
       shown.map(({ entityId, id: resourceId, status }) => {
         return { entityId, actor, type: `transfer.${status}`, resourceId, data: { status } }
       }),
     )
-  })
+  const proceed = kind === 'transfer' ? record : undefined
+  await showHashes(ctx.database, turn, { kind, blockchain }, formatInstant(nowMs), shownMax, proceed)
 }

@@ -1,8 +1,10 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, jsonOf, raw, type Sql, sql } from '#runtime/db/db'
+import { type Db, jsonOf, listedWord, raw, type Sql, sql } from '#runtime/db/db'
+import { perEntity } from '#runtime/per-entity'
 import type { BusinessTimer, DueResource } from '#runtime/scheduling/business-timer'
-import { inTurns, served, type Turn } from '#runtime/turns/store'
+import { claimInTurns } from '#runtime/turns/claim'
+import type { Turn } from '#runtime/turns/store'
 import type { IntentContext, IntentState, IntentStatus, TimelineEntry } from './timeline.ts'
 
 /**
@@ -64,8 +66,8 @@ export function findPaymentIntents(
     alias: 'i',
     scope: sql`i.entity_id = ${entityId}`,
     filters: [
-      filters.status && sql`i.status = ${filters.status}`,
-      filters.context && sql`i.context = ${filters.context}`,
+      filters.status && sql`i.status = ${listedWord(filters.status)}`,
+      filters.context && sql`i.context = ${listedWord(filters.context)}`,
     ],
   }
   return readPage<PaymentIntent>(db, source, page)
@@ -77,34 +79,38 @@ const among = (keys: readonly IntentKey[]): Sql =>
   sql`(i.entity_id, i.id) in (select * from unnest(${keys.map((key) => key.entityId)}::uuid[],
     ${keys.map((key) => key.id)}::uuid[]))`
 
+const isBeingPaid = sql`exists (select 1 from payments p where p.entity_id = i.entity_id and p.payment_intent_id = i.id
+  and p.status in ('pending', 'confirmed'))`
+
 /** Locks intents in a fixed order, so that two engines cannot deadlock. */
 export const lockPaymentIntents = (tx: Db, keys: readonly IntentKey[]) =>
-  tx.all<PaymentIntent>(sql`select ${columns} from payment_intents i where ${among(keys)}
-    order by i.entity_id, i.id for update`)
+  perEntity(keys, (entityId, own) =>
+    tx.all<PaymentIntent>(sql`select ${columns} from payment_intents i
+      where i.entity_id = ${entityId} and i.id = any(${own.map(({ id }) => id)}::uuid[]) order by i.id for update`),
+  )
 
 /**
  * Transient intents whose window has closed and that have no unsettled payment, round-robin over tenants. Skips intents that
  * others have locked.
  */
-export async function lockExpiredIntents(
+export const lockExpiredIntents = (
   tx: Db,
   turn: Turn,
   now: string,
   limit: number,
-): Promise<readonly PaymentIntent[]> {
-  const where = sql`i.status = 'pending'`
-  const rows = sql`select i.entity_id, i.id from payment_intents i
-    where ${where} and i.entity_id = turn.entity_id and i.expires_on <= ${now}
-      and not exists (select 1 from payments p where p.entity_id = i.entity_id
-        and p.payment_intent_id = i.id and p.status in ('pending', 'confirmed'))
-    order by i.expires_on`
-  const expired = await tx.all<PaymentIntent>(sql`with chosen as materialized (
-      ${inTurns(turn, { from: sql`payment_intents i`, where, rows }, limit)}
-    )
-    select ${columns} from chosen join payment_intents i on i.entity_id = chosen.entity_id and i.id = chosen.id
-    where ${where} and i.expires_on <= ${now} for update of i skip locked`)
-  return served(turn, expired)
-}
+): Promise<PaymentIntent[]> =>
+  claimInTurns<PaymentIntent>(
+    tx,
+    turn,
+    {
+      from: sql`payment_intents i`,
+      alias: 'i',
+      where: () => sql`i.status = 'pending' and i.expires_on <= ${now} and not ${isBeingPaid}`,
+      order: sql`i.expires_on`,
+      columns,
+    },
+    limit,
+  )
 
 export const updatePaymentIntents = (tx: Db, intents: readonly PaymentIntent[]) =>
   tx.all<PaymentIntent>(sql`update payment_intents i set amount_paid = n.amount_paid, amount_refunded = n.amount_refunded,
@@ -131,7 +137,5 @@ export const paymentIntentExpiry: BusinessTimer = {
   name: 'paymentIntentExpiry',
   next: (db, limit) =>
     db.all<DueResource>(sql`select i.id as resource_id, i.expires_on as due_date from payment_intents i
-      where i.status = 'pending' and i.expires_on is not null and not exists (select 1 from payments p
-        where p.entity_id = i.entity_id and p.payment_intent_id = i.id and p.status in ('pending', 'confirmed'))
-      order by i.expires_on limit ${limit}`),
+      where i.status = 'pending' and i.expires_on is not null and not ${isBeingPaid} order by i.expires_on limit ${limit}`),
 }

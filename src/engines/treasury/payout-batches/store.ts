@@ -1,7 +1,8 @@
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, raw, type Sql, sql } from '#runtime/db/db'
-import { inTurns, lookedAtMax, served, type Turn } from '#runtime/turns/store'
+import { type Db, raw, sql } from '#runtime/db/db'
+import { claimInTurns } from '#runtime/turns/claim'
+import type { Turn } from '#runtime/turns/store'
 
 export const payoutBatchStates = ['previewed', 'approved', 'complete', 'cancelled'] as const
 
@@ -198,22 +199,20 @@ export const cancelBatch = (tx: Db, { entityId, id, updateDate }: PayoutBatch) =
 /** Wakes the workers, also those of other processes, when this `tx` commits. */
 export const announceBatch = (tx: Db) => tx.run(sql`select pg_notify('payout_batches', '')`)
 
-const isDue = (
-  batch: Sql,
-) => sql`exists (select 1 from payout_batch_rows r where r.entity_id = ${batch}.entity_id
-  and r.batch_id = ${batch}.id and r.state = 'waiting' and r.next_attempt_at <= now())`
-
 /** Claims an approved batch with a row that is due, round-robin over tenants, and locks it until the `tx` ends. */
 export async function claimBatch(tx: Db, turn: Turn): Promise<PayoutBatch | undefined> {
-  const from = sql`payout_batches b`
-  const where = sql`b.state = 'approved'`
-  const rows = sql`select b.entity_id, b.id from ${from} where ${where} and b.entity_id = turn.entity_id
-    and ${isDue(sql`b`)} order by b.id`
-  const found = await tx.all<PayoutBatch>(sql`with chosen as materialized (
-      ${inTurns(turn, { from, where, rows }, lookedAtMax)})
-    select ${columns} from chosen join ${from} on b.entity_id = chosen.entity_id and b.id = chosen.id
-    where ${where} order by chosen.position limit 1 for no key update of b skip locked`)
-  return served(turn, found)[0]
+  const claim = {
+    from: sql`payout_batches b`,
+    alias: 'b',
+    where:
+      () => sql`b.state = 'approved' and exists (select 1 from payout_batch_rows r where r.entity_id = b.entity_id
+      and r.batch_id = b.id and r.state = 'waiting' and r.next_attempt_at <= now())`,
+    order: sql`b.id`,
+    columns,
+    strength: 'no key update' as const,
+  }
+  const [found] = await claimInTurns<PayoutBatch>(tx, turn, claim, 1)
+  return found
 }
 
 /** A row of a claimed batch. */

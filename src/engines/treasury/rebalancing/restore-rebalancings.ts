@@ -13,12 +13,13 @@ type Copy = { step: string; row: { entity_id: string } }
 
 /** Restores the rebalancings of lost transactions, and takes those of the database as far as their transactions are. */
 export async function restoreRebalancings(tx: Db, nowMs: number, copies: readonly string[]): Promise<void> {
-  const entities = new Set(copies.map((copy) => (JSON.parse(copy) as Copy).row.entity_id))
+  const given = copies.map((copy) => ({ copy, entityId: (JSON.parse(copy) as Copy).row.entity_id }))
   // Others that begin meanwhile would take the shortage or the allowance.
-  for (const entityId of [...entities].sort()) await lockRebalancings(tx, entityId)
+  for (const entityId of [...new Set(given.map((each) => each.entityId))].sort())
+    await lockRebalancings(tx, entityId)
   const restored = new Map<string, Rebalancing>()
-  for (const copy of copies) {
-    const row = await restoreRebalancing(tx, copy, formatInstant(nowMs))
+  for (const { copy, entityId } of given) {
+    const row = await restoreRebalancing(tx, entityId, copy, formatInstant(nowMs))
     if (row) restored.set(row.id, row)
   }
   await recordChanges(

@@ -2,7 +2,8 @@ import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, join, type Sql, sql } from '#runtime/db/db'
 import { nullable, numeric, type RowOf, table, text, textOf, timestamptz, uuid } from '#runtime/db/table'
-import { hasEnded, type SentTransaction } from '../store/platform-transactions.ts'
+import { perEntity } from '#runtime/per-entity'
+import { hasEnded, inProgress, type SentTransaction } from '../store/platform-transactions.ts'
 import type { Coins } from '../sweeping/store.ts'
 
 /** Amounts in base units of the stablecoin. */
@@ -170,11 +171,11 @@ export const setFailed = (tx: Db, { entityId, id }: RebalancingRef, reason: stri
 /** A rebalancing whose coins are burned and not minted yet, with the hash of the burn. */
 export type BurnedRebalancing = Rebalancing & { burnTxHash: string }
 
-/** The rebalancing needs a mint: none is recorded, or the last one ended without effect. */
-const lacksMint = (completeTo: number) => sql`r.status in ('burning', 'minting')
+/** The rebalancing needs a mint: none is recorded, or the last one ended without effect. `entityId` is its column, or its value. */
+const lacksMint = (completeTo: number, entityId: Sql) => sql`r.status in ('burning', 'minting')
   and exists (select 1 from platform_transactions b where b.entity_id = r.entity_id and b.id = r.id
     and b.state in ('CONFIRMED', 'COMPLETE'))
-  and (r.mint_id is null or exists (select 1 from platform_transactions t where t.entity_id = r.entity_id
+  and (r.mint_id is null or exists (select 1 from platform_transactions t where t.entity_id = ${entityId}
     and t.id = r.mint_id and t.state <> 'COMPLETE' and ${hasEnded(completeTo)}))`
 
 const burnedColumns = sql`${columns}, (select b.tx_hash from platform_transactions b
@@ -183,13 +184,13 @@ const burnedColumns = sql`${columns}, (select b.tx_hash from platform_transactio
 /** Burned rebalancings that lack a mint on a chain, the longest due first. An entity has one at most, save after reorgs. */
 export const rebalancingsToMint = (db: Db, blockchain: string, completeTo: number, limit: number) =>
   db.all<BurnedRebalancing>(sql`select ${burnedColumns} from rebalancings r
-    where r.blockchain = ${blockchain} and r.next_attempt_at <= now() and ${lacksMint(completeTo)}
+    where r.blockchain = ${blockchain} and r.next_attempt_at <= now() and ${lacksMint(completeTo, sql`r.entity_id`)}
     order by r.next_attempt_at, r.id limit ${limit}`)
 
 /** Locks one of them until the `tx` ends; `undefined` once it has its mint, or while another worker has it. */
 export const lockToMint = (tx: Db, { entityId, id }: RebalancingRef, completeTo: number) =>
   tx.maybe<Rebalancing>(sql`select ${columns} from rebalancings r
-    where r.entity_id = ${entityId} and r.id = ${id} and ${lacksMint(completeTo)} for update skip locked`)
+    where r.entity_id = ${entityId} and r.id = ${id} and ${lacksMint(completeTo, sql`${entityId}`)} for update skip locked`)
 
 export const setMinting = (
   tx: Db,
@@ -212,14 +213,29 @@ export const completeMinted = (
   { blockchain, blockHash, nonces }: { blockchain: string; blockHash: string; nonces: readonly string[] },
   at: string,
 ) =>
-  tx.all<Minted>(sql`update rebalancings set status = 'complete', minted_block_hash = ${blockHash}, update_date = ${at}
-    where nonce = any(${nonces}::text[]) and blockchain = ${blockchain} returning ${mintedColumns}`)
+  changeMinted(
+    tx,
+    sql`nonce = any(${nonces}::text[]) and blockchain = ${blockchain}`,
+    sql`status = 'complete', minted_block_hash = ${blockHash}, update_date = ${at}`,
+  )
 
 /** Takes up again what an orphaned block completed: the same transaction is sent again and decides again. */
 export const reopenMinted = (tx: Db, blockchain: string, blockHash: string, at: string) =>
-  tx.all<Minted>(sql`update rebalancings set status = 'minting', minted_block_hash = null, reopened = true,
-      next_attempt_at = now(), update_date = ${at}
-    where blockchain = ${blockchain} and minted_block_hash = ${blockHash} returning ${mintedColumns}`)
+  changeMinted(
+    tx,
+    sql`blockchain = ${blockchain} and minted_block_hash = ${blockHash}`,
+    sql`status = 'minting', minted_block_hash = null, reopened = true, next_attempt_at = now(), update_date = ${at}`,
+  )
+
+/** Changes the rebalancings, of any entities, that the condition selects. */
+async function changeMinted(tx: Db, isMeant: Sql, change: Sql): Promise<Minted[]> {
+  const found = await tx.all<RebalancingRef>(sql`select entity_id, id from rebalancings where ${isMeant}`)
+  return perEntity(found, (entityId, own) =>
+    tx.all<Minted>(sql`update rebalancings set ${change}
+      where entity_id = ${entityId} and id = any(${own.map(({ id }) => id)}::uuid[]) and ${isMeant}
+      returning ${mintedColumns}`),
+  )
+}
 
 /** Takes up again what failed because of a transaction whose block was orphaned. */
 export const reopenBurns = (tx: Db, blockchain: string, sent: readonly SentTransaction[], at: string) =>
@@ -237,11 +253,8 @@ export const moving = join(
     sql`select r.entity_id, r.currency, r.amount from rebalancings r
       join platform_transactions t on t.entity_id = r.entity_id and t.id = r.id
       where r.minted_block_hash is null and t.state in ('CONFIRMED', 'COMPLETE')`,
-    // Reads from the few transactions in progress, never from all rows: `offset 0` keeps the planner from reordering.
-    sql`select o.* from (select entity_id, id from platform_transactions
-        where state <> 'COMPLETE' and state in ('QUEUED', 'SENT', 'STUCK') offset 0) t
-      cross join lateral (select entity_id, currency, -amount from rebalancings
-        where entity_id = t.entity_id and id = t.id and minted_block_hash is not null offset 0) o`,
+    sql`select r.entity_id, r.currency, -r.amount from ${inProgress} t
+      join rebalancings r on r.entity_id = t.entity_id and r.id = t.id where r.minted_block_hash is not null`,
   ],
   ' union all ',
 )
@@ -269,40 +282,42 @@ export const copyRebalancings = (db: Db, refs: readonly RebalancingRef[]) =>
       'step', case when r.mint_id is not null then 'minting' when r.id = n.i then 'burning' else 'approving' end,
       'row', to_jsonb(r))::text as copy
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
-    cross join lateral (
-      select * from rebalancings where entity_id = n.e and id = n.i
-      union select * from rebalancings where entity_id = n.e and approval_id = n.i
-      union select * from rebalancings where entity_id = n.e and mint_id = n.i
-    ) r`)
+    join rebalancings r on r.entity_id = n.e and (r.id = n.i or r.approval_id = n.i or r.mint_id = n.i)`)
 
 const stageOf = (status: Sql) =>
   sql`array_position(array['collecting', 'approving', 'burning', 'minting'], ${status})`
 
-/** Whether another one is under way for the same shortage or with the same allowance. */
-const isTaken = (row: Sql) => sql`exists (select 1 from rebalancings o where o.entity_id = ${row}.entity_id
-  and o.id <> ${row}.id and not o.reopened and (
-    (o.blockchain = ${row}.blockchain and o.token_id = ${row}.token_id
-      and o.status in ('collecting', 'approving', 'burning', 'minting'))
-    or (o.source_blockchain = ${row}.source_blockchain and o.source_token_id = ${row}.source_token_id
+/** Whether another one of the entity is under way for the same shortage as `c`, or with the same allowance. */
+const isTaken = (entityId: string) => sql`exists (select 1 from rebalancings o where o.entity_id = ${entityId}
+  and o.id <> c.id and not o.reopened and (
+    (o.blockchain = c.blockchain and o.token_id = c.token_id and o.status in ('collecting', 'approving', 'burning', 'minting'))
+    or (o.source_blockchain = c.source_blockchain and o.source_token_id = c.source_token_id
       and o.status in ('collecting', 'approving', 'burning'))))`
 
 /**
  * Restores a rebalancing of which a transaction may have been sent, or takes one that is not that far to its step. The mint that
  * was signed counts, and the latest of several. Returns it, unless it is complete. The caller has the lock of its entity.
  */
-export const restoreRebalancing = (tx: Db, copy: string, at: string) =>
-  tx.maybe<Rebalancing>(sql`insert into rebalancings as r select f.* from (select ${copy}::jsonb as j) n,
-      row_of_copy(null::rebalancings, n.j->'row' || jsonb_build_object('status', n.j->'step',
-        'minted_block_hash', null, 'error_reason', null, 'failed_at', null, 'next_attempt_at', now(), 'update_date', ${at}::text)) c,
-      jsonb_populate_record(c, jsonb_build_object('reopened', ${isTaken(sql`c`)})) f
-    on conflict (entity_id, id) do update set
-      status = case when ${stageOf(sql`excluded.status`)} > coalesce(${stageOf(sql`r.status`)}, 0) then excluded.status
-        else r.status end,
-      approval_id = coalesce(excluded.approval_id, r.approval_id),
-      mint_id = case when excluded.mint_id is null or (excluded.mint_id < r.mint_id and exists (
-          select 1 from platform_transactions t where t.entity_id = r.entity_id and t.id = r.mint_id and t.tx_hash is not null))
-        then r.mint_id else excluded.mint_id end,
-      nonce = coalesce(excluded.nonce, r.nonce), reopened = r.reopened or (r.status = 'failed' and excluded.reopened),
-      error_reason = null, failed_at = null, next_attempt_at = now(), update_date = excluded.update_date
-    where r.status <> 'complete'
-    returning ${columns}`)
+export async function restoreRebalancing(
+  tx: Db,
+  entityId: string,
+  copy: string,
+  at: string,
+): Promise<Rebalancing | undefined> {
+  const given = sql`(select ${copy}::jsonb as j) n, row_of_copy(null::rebalancings, n.j->'row'
+    || jsonb_build_object('status', n.j->'step', 'minted_block_hash', null, 'error_reason', null, 'failed_at', null,
+      'next_attempt_at', now(), 'update_date', ${at}::text)) c`
+  const known = await tx.maybe<Rebalancing>(sql`update rebalancings r set
+      status = case when ${stageOf(sql`c.status`)} > coalesce(${stageOf(sql`r.status`)}, 0) then c.status else r.status end,
+      approval_id = coalesce(c.approval_id, r.approval_id),
+      mint_id = case when c.mint_id is null or (c.mint_id < r.mint_id and exists (select 1 from platform_transactions t
+          where t.entity_id = ${entityId} and t.id = r.mint_id and t.tx_hash is not null))
+        then r.mint_id else c.mint_id end,
+      nonce = coalesce(c.nonce, r.nonce), reopened = r.reopened or (r.status = 'failed' and ${isTaken(entityId)}),
+      error_reason = null, failed_at = null, next_attempt_at = now(), update_date = c.update_date
+    from ${given} where r.entity_id = ${entityId} and r.id = c.id and r.status <> 'complete' returning ${columns}`)
+  if (known) return known
+  return tx.maybe<Rebalancing>(sql`insert into rebalancings as r select f.* from ${given},
+      jsonb_populate_record(c, jsonb_build_object('reopened', ${isTaken(entityId)})) f
+    on conflict (entity_id, id) do nothing returning ${columns}`)
+}

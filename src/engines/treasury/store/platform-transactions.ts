@@ -24,6 +24,10 @@ export const hasEnded = (completeTo: number) =>
     and (t.block_hash is null or not exists (select 1 from orphaned_blocks b
       where b.blockchain = t.blockchain and b.hash = t.block_hash))`
 
+/** The few transactions in progress: `offset 0` keeps the planner from beginning with the rows that they are joined with. */
+export const inProgress = sql`(select entity_id, id from platform_transactions
+  where state <> 'COMPLETE' and state in ('QUEUED', 'SENT', 'STUCK') offset 0)`
+
 /** Whether the platform itself sent a transaction for the entity. */
 export async function sendsTransaction(db: Db, { entityId, txHash }: SentTransaction): Promise<boolean> {
   const found = await db.maybe(

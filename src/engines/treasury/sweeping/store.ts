@@ -1,5 +1,6 @@
 import { type Db, sql } from '#runtime/db/db'
-import { inTurns, served, type Turn } from '#runtime/turns/store'
+import { claimInTurns } from '#runtime/turns/claim'
+import type { Turn } from '#runtime/turns/store'
 import { hasEnded, type SentTransaction } from '../store/platform-transactions.ts'
 
 /** Coins on their way from a deposit address to the treasury. */
@@ -66,42 +67,49 @@ export async function insertSweep(
     where entity_id = ${sweep.entityId} and id = any(${creditIds}::uuid[]) and sweep_id is null`)
 }
 
+export type EndedSweep = Sweep & { status: 'complete' | 'failed'; errorReason: string | null }
+
 /**
- * Ends the sweeps whose transaction has ended, in a block up to `completeTo` or in none. The coins of a failed sweep can be
- * swept again.
+ * Ends the sweeps whose transaction has ended, in a block up to `completeTo` or in none, round-robin over tenants. The coins of a
+ * failed sweep can be swept again. `proceed` is part of the `tx` that ended those of one tenant.
  */
-export async function endSweeps(
-  tx: Db,
+export const endSweeps = (
+  db: Db,
   turn: Turn,
-  blockchain: string,
-  completeTo: number,
+  { blockchain, completeTo }: { blockchain: string; completeTo: number },
   at: string,
   limit: number,
-): Promise<(Sweep & { status: 'complete' | 'failed'; errorReason: string | null })[]> {
-  const where = sql`s.blockchain = ${blockchain} and s.status = 'pending'`
-  const rows = sql`select s.entity_id, s.id from sweeps s
-    join platform_transactions t on t.entity_id = s.entity_id and t.id = s.id
-    where ${where} and s.entity_id = turn.entity_id and ${hasEnded(completeTo)} order by s.id`
-  const ended = await tx.all<Sweep & { status: 'complete' | 'failed'; errorReason: string | null }>(sql`
-    with chosen as materialized (${inTurns(turn, { from: sql`sweeps s`, where, rows }, limit)}),
-    ended as materialized (
-      select s.entity_id, s.id, t.error_reason,
-        case t.state when 'COMPLETE' then 'complete' else 'failed' end as status
-      from chosen join sweeps s on s.entity_id = chosen.entity_id and s.id = chosen.id
-      join platform_transactions t on t.entity_id = s.entity_id and t.id = s.id
-      where ${where} and ${hasEnded(completeTo)} order by s.entity_id, s.id for update of s skip locked
-    )
-    update sweeps u set status = t.status, update_date = ${at},
-      failed_at = case t.status when 'failed' then now() end
-    from ended t where u.entity_id = t.entity_id and u.id = t.id
-    returning u.entity_id, u.id, u.blockchain, u.token_id, u.from_address, u.to_address, u.amount, u.status,
-      t.error_reason`)
-  served(turn, ended)
+  proceed: (tx: Db, ended: readonly EndedSweep[]) => Promise<unknown>,
+): Promise<EndedSweep[]> =>
+  claimInTurns<EndedSweep>(
+    db,
+    turn,
+    {
+      from: sql`sweeps s join platform_transactions t using (entity_id, id)`,
+      alias: 's',
+      where: () => sql`s.blockchain = ${blockchain} and s.status = 'pending' and ${hasEnded(completeTo)}`,
+      order: sql`s.id`,
+      columns: sql`s.id, t.error_reason, case when t.state = 'COMPLETE' then 'complete' else 'failed' end as status,
+        case when t.state = 'COMPLETE' then null else now() end as failed_at`,
+      change: (entityId) => sql`update sweeps s set status = taken.status, update_date = ${at},
+          failed_at = taken.failed_at
+        from taken where s.entity_id = ${entityId} and s.id = taken.id
+        returning s.entity_id, s.id, s.blockchain, s.token_id, s.from_address, s.to_address, s.amount, s.status,
+          taken.error_reason`,
+      async proceed(tx, ended) {
+        await releaseCredits(tx, ended)
+        await proceed(tx, ended)
+      },
+    },
+    limit,
+  )
+
+/** Lets the coins of those of these sweeps of one tenant that failed be swept again. */
+async function releaseCredits(tx: Db, ended: readonly EndedSweep[]): Promise<void> {
   const failed = ended.filter(({ status }) => status === 'failed')
-  await tx.run(sql`update credits c set sweep_id = null
-    from unnest(${failed.map((row) => row.entityId)}::uuid[], ${failed.map((row) => row.id)}::uuid[]) as n(e, i)
-    where c.entity_id = n.e and c.sweep_id = n.i`)
-  return ended
+  if (failed.length === 0) return
+  await tx.run(sql`update credits set sweep_id = null
+    where entity_id = ${failed[0]!.entityId} and sweep_id = any(${failed.map(({ id }) => id)}::uuid[])`)
 }
 
 /** Reopens sweeps whose transaction's block was orphaned, regardless of how they ended. */

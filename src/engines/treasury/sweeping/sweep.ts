@@ -34,6 +34,7 @@ import type { TreasuryRow } from '../store/treasuries.ts'
 import { requireTreasury, signatoryOf, treasuryCoins } from '../treasuries.ts'
 import {
   type Coins,
+  type EndedSweep,
   endSweeps,
   insertSweep,
   lockSweeping,
@@ -245,9 +246,8 @@ const endedMax = 100
 export async function settleSweeps(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<boolean> {
   const { blockchain } = chain.network
   const completeTo = await highestComplete(ctx.database, blockchain)
-  return ctx.database.tx(async (tx) => {
-    const nowMs = ctx.clock.nowMs()
-    const ended = await endSweeps(tx, turn, blockchain, completeTo, formatInstant(nowMs), endedMax)
+  const nowMs = ctx.clock.nowMs()
+  const tell = async (tx: Db, ended: readonly EndedSweep[]) => {
     await recordChanges(
       tx,
       nowMs,
@@ -258,6 +258,8 @@ export async function settleSweeps(ctx: EngineCtx, chain: Chain, turn: Turn): Pr
     for (const { status, id, fromAddress, errorReason } of ended)
       if (status === 'failed')
         raiseAlarm(ctx.log, 'sweep-failed', { id, blockchain, fromAddress, errorReason }, 'a sweep failed')
-    return ended.length === endedMax
-  })
+  }
+  const upTo = { blockchain, completeTo }
+  const ended = await endSweeps(ctx.database, turn, upTo, formatInstant(nowMs), endedMax, tell)
+  return ended.length === endedMax
 }

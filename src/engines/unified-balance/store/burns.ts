@@ -69,12 +69,21 @@ type FailedBurn = Burn & {
 }
 
 /** Locks the burns whose transactions ended without effect, in a block that is complete or in none. */
-export const lockFailedBurns = (tx: Db, blockchain: string, limit: number) =>
-  tx.all<FailedBurn>(sql`select b.transfer_id, b.entry, b.blockchain, b.batch_id, b.failures, t.state, t.error_details
+export async function lockFailedBurns(tx: Db, blockchain: string, limit: number): Promise<FailedBurn[]> {
+  const failed =
+    await tx.all<FailedBurn>(sql`select b.transfer_id, b.entry, b.blockchain, b.batch_id, b.failures, t.state, t.error_details
     from unified_burns b join platform_transactions t on t.entity_id = b.payer_entity_id and t.id = b.batch_id
     where b.blockchain = ${blockchain} and b.state = 'sent' and t.state in ('FAILED', 'DENIED', 'CANCELLED')
-      and (t.block_number is null or t.block_number <= (select final from unified_heights h where h.blockchain = b.blockchain))
-    order by b.transfer_id, b.entry limit ${limit} for update of b skip locked`)
+      and (t.block_number is null or t.block_number <= (select final from unified_heights h where h.blockchain = ${blockchain}))
+    order by b.transfer_id, b.entry limit ${limit}`)
+  if (failed.length === 0) return []
+  const locked = await tx.all<{ place: number }>(sql`select n.k - 1 as place
+    from unnest(${failed.map((burn) => burn.transferId)}::uuid[], ${failed.map((burn) => burn.entry)}::integer[],
+      ${failed.map((burn) => burn.batchId)}::uuid[]) with ordinality as n(t, e, b, k)
+    join unified_burns b on b.transfer_id = n.t and b.entry = n.e and b.blockchain = ${blockchain} and b.batch_id = n.b
+    where b.state = 'sent' order by b.transfer_id, b.entry for update of b skip locked`)
+  return locked.map(({ place }) => failed[place]!)
+}
 
 export const postponeBurn = (tx: Db, { transferId, entry, blockchain }: Burn, dueAt: string) =>
   tx.run(sql`update unified_burns set state = 'waiting', failures = failures + 1, due_at = ${dueAt}

@@ -34,11 +34,20 @@ export const markForwarded = (tx: Db, id: string, forwardId: string, payer: stri
     where id = ${id}`,
   )
 
+type FailedForward = { id: string; forwardId: string; reason: string }
+
 /** Sets the reason of forwards whose transactions ended without effect; returns them. */
-export const failForwards = (tx: Db, blockchain: string) =>
-  tx.all<{ id: string; forwardId: string; reason: string }>(sql`update unified_transfers t
-    set failure_reason = coalesce(p.error_details, p.error_reason, 'the transaction ended as ' || lower(p.state))
-    from platform_transactions p
+export async function failForwards(db: Db, blockchain: string): Promise<FailedForward[]> {
+  const failed = await db.all<FailedForward>(sql`select t.id, t.forward_id,
+      coalesce(p.error_details, p.error_reason, 'the transaction ended as ' || lower(p.state)) as reason
+    from unified_transfers t
+    join platform_transactions p on p.entity_id = t.forward_entity_id and p.id = t.forward_id
     where t.blockchain = ${blockchain} and t.forward_id is not null and t.failure_reason is null and t.state = 'pending'
-      and p.entity_id = t.forward_entity_id and p.id = t.forward_id and p.state in ('FAILED', 'DENIED', 'CANCELLED')
+      and p.state in ('FAILED', 'DENIED', 'CANCELLED')`)
+  if (failed.length === 0) return []
+  return db.all<FailedForward>(sql`update unified_transfers t set failure_reason = n.r
+    from unnest(${failed.map((row) => row.id)}::uuid[], ${failed.map((row) => row.forwardId)}::uuid[],
+      ${failed.map((row) => row.reason)}::text[]) as n(i, f, r)
+    where t.id = n.i and t.forward_id = n.f and t.failure_reason is null and t.state = 'pending'
     returning t.id, t.forward_id, t.failure_reason as reason`)
+}

@@ -265,12 +265,18 @@ async function addCredits(
 type FailedBatch = { id: string; state: string; errorDetails: string | null }
 
 /** Locks the batches whose transactions ended without effect, in a block that is final or in none. */
-export const lockFailedBatches = (tx: Db, blockchain: string, limit: number) =>
-  tx.all<FailedBatch>(sql`select b.id, t.state, t.error_details
+export async function lockFailedBatches(tx: Db, blockchain: string, limit: number): Promise<FailedBatch[]> {
+  const failed = await tx.all<FailedBatch>(sql`select b.id, t.state, t.error_details
     from unified_batches b join platform_transactions t on t.entity_id = b.payer_entity_id and t.id = b.id
     where b.blockchain = ${blockchain} and b.state = 'sent' and t.state in ('FAILED', 'DENIED', 'CANCELLED')
-      and (t.block_number is null or t.block_number <= (select final from unified_heights h where h.blockchain = b.blockchain))
-    order by b.id limit ${limit} for update of b skip locked`)
+      and (t.block_number is null or t.block_number <= (select final from unified_heights h where h.blockchain = ${blockchain}))
+    order by b.id limit ${limit}`)
+  if (failed.length === 0) return []
+  const locked = await tx.all<{ id: string }>(sql`select id from unified_batches
+    where id = any(${failed.map(({ id }) => id)}::uuid[]) and state = 'sent' order by id for update skip locked`)
+  const ids = new Set(locked.map(({ id }) => id))
+  return failed.filter(({ id }) => ids.has(id))
+}
 
 /** Ends a batch without effect; its payments wait for another one, ever longer. */
 export async function failBatch(
@@ -279,8 +285,12 @@ export async function failBatch(
   id: string,
   { firstDelayMs, longestDelayMs }: { firstDelayMs: number; longestDelayMs: number },
 ): Promise<void> {
-  await tx.run(sql`update unified_payments set state = 'received', batch_id = null, failures = failures + 1,
-      due_at = now() + least(${firstDelayMs} * power(2, least(failures, 20)), ${longestDelayMs}) * interval '1 millisecond',
-      update_date = ${formatInstant(nowMs)} where batch_id = ${id}`)
+  const later = await tx.all<{ id: string; dueAt: string }>(sql`select id,
+      now() + least(${firstDelayMs} * power(2, least(failures, 20)), ${longestDelayMs}) * interval '1 millisecond' as due_at
+    from unified_payments where batch_id = ${id}`)
+  await tx.run(sql`update unified_payments p set state = 'received', batch_id = null, failures = p.failures + 1, due_at = n.d,
+      update_date = ${formatInstant(nowMs)}
+    from unnest(${later.map((row) => row.id)}::uuid[], ${later.map((row) => row.dueAt)}::timestamptz[]) as n(i, d)
+    where p.id = n.i and p.batch_id = ${id}`)
   await tx.run(sql`update unified_batches set state = 'failed' where id = ${id}`)
 }

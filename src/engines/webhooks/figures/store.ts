@@ -33,10 +33,10 @@ export const deliveryFigures = (db: Db, entityId: string, since: string, limit: 
   db.one<DeliveryFigures>(sql`select count(*) as delivered, count(*) filter (where f.number = 1) as first_try,
       percentile_disc(0.5) within group (order by f.duration_ms) as "p50_ms",
       percentile_disc(0.99) within group (order by f.duration_ms) as "p99_ms"
-    from (select n.entity_id, n.id from notifications n where n.entity_id = ${entityId} and n.create_date >= ${since}
+    from (select n.id from notifications n where n.entity_id = ${entityId} and n.create_date >= ${since}
       order by n.create_date desc, n.id desc limit ${limit}) newest
     cross join lateral (select w.subscription_id, w.message_id from notification_deliveries w
-      where w.entity_id = newest.entity_id and w.message_id = newest.id and w.state = 'delivered' offset 0) d
+      where w.entity_id = ${entityId} and w.message_id = newest.id and w.state = 'delivered' offset 0) d
     cross join lateral (select a.number, a.duration_ms from notification_attempts a
-      where a.entity_id = newest.entity_id and a.subscription_id = d.subscription_id and a.message_id = d.message_id
+      where a.entity_id = ${entityId} and a.subscription_id = d.subscription_id and a.message_id = d.message_id
         and a.status between 200 and 299 order by a.number limit 1) f`)

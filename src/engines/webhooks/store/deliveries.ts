@@ -1,6 +1,7 @@
 import { formatInstant } from '#lib/time'
 import { type Db, jsonOf, raw, type Sql, sql } from '#runtime/db/db'
-import { inTurns, served, type Turn } from '#runtime/turns/store'
+import { deleteOldest } from '#runtime/delete-oldest'
+import { type Turn, takeInTurns } from '#runtime/turns/store'
 import type { Line } from '../topics.ts'
 import type { DetailRow } from './subscriptions.ts'
 
@@ -44,23 +45,20 @@ export async function claimLanes(
   const max = failing ? lanesOfTenantMax.failing : lanesOfTenantMax.sound
   const isFree = sql`s.wake_date <= ${now} and (s.lease_until is null or s.lease_until < now())
     and (s.failure_count > 0) = ${failing}`
-  const rows = sql`select * from (select s.entity_id, s.id from notification_subscriptions s
-    where s.entity_id = turn.entity_id and ${isFree} order by s.wake_date
-    limit (select greatest(0, ${max} - count(*)) from notification_subscriptions b
-      where b.entity_id = turn.entity_id and b.lease_until > now() and (b.failure_count > 0) = ${failing})) allowed`
-  const shared = { from: sql`notification_subscriptions s`, where: sql`s.wake_date is not null`, rows }
-  const lanes = await db.all<DeliveryLane>(sql`with chosen as materialized (${inTurns(turn, shared, limit)}),
-    due as materialized (
-      select s.entity_id, s.id from chosen
-      join notification_subscriptions s on s.entity_id = chosen.entity_id and s.id = chosen.id
-      where ${isFree} for update of s skip locked
-    )
-    update notification_subscriptions s
-    set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = s.fencing_token + 1
-    from due where s.entity_id = due.entity_id and s.id = due.id
-    returning s.entity_id, s.id as subscription_id, s.endpoint, s.line, s.fencing_token, s.failure_count,
-      case when s.rest_date > ${now} then s.rest_date end as rest_date, s.ending_state is not null as is_ending`)
-  return served(turn, lanes)
+  const leasedOf = (entityId: Sql) => sql`(select count(*) from notification_subscriptions b
+    where b.entity_id = ${entityId} and b.lease_until > now() and (b.failure_count > 0) = ${failing})`
+  const where = sql`${isFree} and ${leasedOf(sql`s.entity_id`)} < ${max}`
+  const take = (entityId: string, count: number) =>
+    db.all<DeliveryLane>(sql`with due as materialized (
+        select s.id from notification_subscriptions s where s.entity_id = ${entityId} and ${isFree} order by s.wake_date
+        limit greatest(0, least(${count}, ${max} - ${leasedOf(sql`${entityId}`)})) for update of s skip locked
+      )
+      update notification_subscriptions s
+      set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = s.fencing_token + 1
+      from due where s.entity_id = ${entityId} and s.id = due.id
+      returning s.entity_id, s.id as subscription_id, s.endpoint, s.line, s.fencing_token, s.failure_count,
+        case when s.rest_date > ${now} then s.rest_date end as rest_date, s.ending_state is not null as is_ending`)
+  return takeInTurns(db, turn, { from: sql`notification_subscriptions s`, where, take }, limit)
 }
 
 const isOurs = (lane: DeliveryLane) =>
@@ -70,6 +68,10 @@ const isOurs = (lane: DeliveryLane) =>
 export const keepLane = async (db: Db, lane: DeliveryLane, leaseMs: number): Promise<boolean> =>
   (await db.run(sql`update notification_subscriptions
     set lease_until = now() + ${leaseMs} * interval '1 millisecond' where ${isOurs(lane)}`)) > 0
+
+/** Selects deliveries `w` of the lane. */
+const isOfLane = ({ entityId, subscriptionId }: DeliveryLane) =>
+  sql`w.entity_id = ${entityId} and w.subscription_id = ${subscriptionId}`
 
 /** Selects waiting deliveries of the lane, in the words of the index `notification_deliveries_due`. */
 const waitingOf = (
@@ -152,23 +154,26 @@ export async function dueDeliveries(
   until: string,
   limit: number,
 ): Promise<{ due: Delivery[]; isEmpty: boolean }> {
+  const { entityId, subscriptionId } = lane
+  // The ids are listed beside joins: before a burst is analysed, a join alone could read all deliveries of the entity.
   const rows = await db.all<Delivery | { messageId: null }>(sql`with head as materialized (
-      select entity_id, subscription_id, message_id, resource_id, detail_id, sequence, attempt_count, cause, due_date,
+      select subscription_id, message_id, resource_id, detail_id, sequence, attempt_count, cause, due_date,
         create_date, position, xmin as version
       from notification_deliveries where ${waitingOf(lane)} and due_date <= ${until} order by due_date, sequence limit ${examinedMax}
     ), blocked as materialized (
       select h.*, e.due_date as blocked_until from head h cross join lateral (
-        select e.due_date from notification_deliveries e where e.entity_id = h.entity_id
-          and e.subscription_id = h.subscription_id and e.resource_id = h.resource_id and e.state = 'waiting'
+        select e.due_date from notification_deliveries e where e.entity_id = ${entityId}
+          and e.subscription_id = ${subscriptionId} and e.resource_id = h.resource_id and e.state = 'waiting'
           and e.attempt_count < 5 and e.sequence < h.sequence order by e.sequence limit 1) e
     ), free as materialized (
-      select w.entity_id, w.subscription_id, w.message_id, b.blocked_until from blocked b
-      join notification_deliveries w on w.entity_id = b.entity_id and w.subscription_id = b.subscription_id
-        and w.message_id = b.message_id
+      select b.subscription_id, w.message_id, b.blocked_until from blocked b
+      join notification_deliveries w on w.entity_id = ${entityId} and w.subscription_id = b.subscription_id
+        and w.message_id = b.message_id and w.message_id = any(array(select message_id from blocked))
       where ${isStillWaiting} and w.due_date < b.blocked_until and w.xmin = b.version for no key update of w skip locked
     ), deferred as (
       update notification_deliveries w set due_date = b.blocked_until from free b
-      where w.entity_id = b.entity_id and w.subscription_id = b.subscription_id and w.message_id = b.message_id
+      where w.entity_id = ${entityId} and w.message_id = any(array(select message_id from free))
+        and w.subscription_id = b.subscription_id and w.message_id = b.message_id
       returning 1
     ), unblocked as materialized (
       select * from head where message_id not in (select message_id from blocked)
@@ -177,7 +182,7 @@ export async function dueDeliveries(
       select * from (select u.*, row_number() over in_order as number,
           sum(coalesce(octet_length(n.message), 0)) over in_order as bytes
         from unblocked u left join lateral (select message from notifications n where u.detail_id is null
-          and n.entity_id = u.entity_id and n.id = u.message_id limit 1) n on true
+          and n.entity_id = ${entityId} and n.id = u.message_id limit 1) n on true
         window in_order as (order by u.due_date, u.sequence)) sized
       where number = 1 or bytes <= ${messageBytesMax}
     )
@@ -188,11 +193,11 @@ export async function dueDeliveries(
         else s.enabled and n.id is not null end as wanted
     from (select 1 from due union all select 1 from deferred limit 1) any_found
     left join due w on true
-    left join notification_subscriptions s on s.entity_id = w.entity_id and s.id = w.subscription_id
-    left join lateral (select * from notifications n where w.detail_id is null and n.entity_id = w.entity_id
+    left join notification_subscriptions s on s.entity_id = ${entityId} and s.id = ${subscriptionId} and w.message_id is not null
+    left join lateral (select * from notifications n where w.detail_id is null and n.entity_id = ${entityId}
       and n.id = w.message_id limit 1) n on true
     left join lateral (select id, region, status from notification_subscription_details d
-      where d.entity_id = w.entity_id and d.subscription_id = w.subscription_id
+      where d.entity_id = ${entityId} and d.subscription_id = ${subscriptionId}
         and (d.id = w.detail_id or (w.detail_id is null and d.status = 'confirmed'))
       order by d.region limit 1) d on true
     order by w.due_date, w.sequence`)
@@ -225,61 +230,71 @@ export type AttemptOutcome = {
 export type Attempt = { lane: DeliveryLane; outcome: AttemptOutcome }
 
 /**
- * Records attempts, except those of lanes that another worker leases by now. A delivery that was ended meanwhile stays so,
- * unless it arrived. Returns the attempts whose rows another session locks: the statement waits for none, so that no tenant
- * delays another and no order of locks matters.
+ * Records attempts of one entity, except those of lanes that another worker leases by now. A delivery that was ended meanwhile
+ * stays so, unless it arrived. Returns the attempts whose rows another session locks: the statement waits for none, so that no
+ * order of locks matters.
  */
 export async function recordAttempts<Given extends Attempt>(
   database: Db,
+  entityId: string,
   attempts: readonly Given[],
 ): Promise<Given[]> {
-  const given = attempts.map(({ lane: { entityId, subscriptionId, fencingToken }, outcome }, index) => {
-    return { index, entityId, subscriptionId, fencingToken, ...outcome }
+  const given = attempts.map(({ lane: { subscriptionId, fencingToken }, outcome }) => {
+    return { subscriptionId, fencingToken, ...outcome }
   })
-  const subscriptionOf = (one: Sql) => sql`s.entity_id = ${one}.entity_id and s.id = ${one}.subscription_id
+  const subscriptionOf = (one: Sql) => sql`s.entity_id = ${entityId} and s.id = ${one}.subscription_id
     and s.fencing_token = ${one}.fencing_token`
-  const deliveryOf = (one: Sql) => sql`d.entity_id = ${one}.entity_id
+  const deliveryOf = (one: Sql) => sql`d.entity_id = ${entityId}
     and d.subscription_id = ${one}.subscription_id and d.message_id = ${one}.message_id`
   // Attempts differ in their headers alone, so one that failed for days keeps its body once.
-  const former = sql`select a.request_body from notification_attempts a where a.entity_id = o.entity_id
+  const former = sql`select a.request_body from notification_attempts a where a.entity_id = ${entityId}
     and a.subscription_id = o.subscription_id and a.message_id = o.message_id and a.request_body is not null
     order by a.number desc limit 1`
-  const locked = await database.all<{ index: number }>(sql`with given as (
-      select * from jsonb_to_recordset(${jsonOf(given)}::jsonb) as row(index integer, entity_id uuid,
-        subscription_id uuid, fencing_token int8, message_id uuid, number integer, status integer, error text,
-        duration_ms integer, cause text, request_headers jsonb, request_body text, request_bytes integer,
-        response_headers jsonb, response_body text, state text, due_date timestamptz, at timestamptz)
+  const recorded = await database.all<AttemptKey>(sql`with given as (
+      select * from jsonb_to_recordset(${jsonOf(given)}::jsonb) as row(subscription_id uuid, fencing_token int8,
+        message_id uuid, number integer, status integer, error text, duration_ms integer, cause text,
+        request_headers jsonb, request_body text, request_bytes integer, response_headers jsonb, response_body text,
+        state text, due_date timestamptz, at timestamptz)
     ), leased as materialized (
       select g.* from given g join notification_subscriptions s on ${subscriptionOf(sql`g`)}
       for key share of s skip locked
     ), ours as materialized (
       select l.* from leased l join notification_deliveries d on ${deliveryOf(sql`l`)}
+        and d.message_id = any(array(select message_id from leased))
       for no key update of d skip locked
-    ), rest as materialized (
-      select g.* from given g where not exists (select 1 from ours o where o.index = g.index)
-    ), tried as (
-      insert into notification_attempts (entity_id, subscription_id, message_id, number, status, error, duration_ms,
-        cause, request_headers, request_body, request_bytes, response_headers, response_body, create_date)
-      select o.entity_id, o.subscription_id, o.message_id, o.number, o.status, o.error, o.duration_ms, o.cause,
-        o.request_headers, case when (${former}) is distinct from o.request_body then o.request_body end, o.request_bytes,
-        o.response_headers, o.response_body, o.at
-      from ours o
     ), changed as (
       update notification_deliveries d set
         state = case when d.state = 'waiting' or o.state = 'delivered' then o.state else d.state end,
         attempt_count = o.number, due_date = o.due_date, update_date = o.at
-      from ours o where ${deliveryOf(sql`o`)}
+      from ours o where d.message_id = any(array(select message_id from ours)) and ${deliveryOf(sql`o`)}
     )
-    select r.index from rest r join notification_subscriptions s on ${subscriptionOf(sql`r`)}
-    where exists (select 1 from notification_deliveries d where ${deliveryOf(sql`r`)})`)
-  return locked.map(({ index }) => attempts[index]!)
+    insert into notification_attempts (entity_id, subscription_id, message_id, number, status, error, duration_ms,
+      cause, request_headers, request_body, request_bytes, response_headers, response_body, create_date)
+    select ${entityId}::uuid, o.subscription_id, o.message_id, o.number, o.status, o.error, o.duration_ms, o.cause,
+      o.request_headers, case when (${former}) is distinct from o.request_body then o.request_body end, o.request_bytes,
+      o.response_headers, o.response_body, o.at
+    from ours o returning subscription_id, message_id, number`)
+  if (recorded.length === attempts.length) return []
+  const keys = new Set(recorded.map(keyOf))
+  const rest = given.filter((attempt) => !keys.has(keyOf(attempt)))
+  const locked = await database.all<AttemptKey>(sql`select r.subscription_id, r.message_id, r.number
+    from jsonb_to_recordset(${jsonOf(rest)}::jsonb) as r(subscription_id uuid, fencing_token int8, message_id uuid,
+      number integer)
+    join notification_subscriptions s on ${subscriptionOf(sql`r`)}
+    join notification_deliveries d on ${deliveryOf(sql`r`)}`)
+  const waiting = new Set(locked.map(keyOf))
+  return attempts.filter((_, index) => waiting.has(keyOf(given[index]!)))
 }
+
+type AttemptKey = { subscriptionId: string; messageId: string; number: number }
+
+const keyOf = ({ subscriptionId, messageId, number }: AttemptKey) =>
+  `${subscriptionId} ${messageId} ${number}`
 
 /** Drops a delivery that is no longer needed. */
 export const dropDelivery = (db: Db, lane: DeliveryLane, messageId: string, at: string) =>
   db.run(sql`update notification_deliveries w set state = 'dropped', update_date = ${at}
-    where w.entity_id = ${lane.entityId} and w.subscription_id = ${lane.subscriptionId} and w.message_id = ${messageId}
-      and ${isStillWaiting}`)
+    where ${isOfLane(lane)} and w.message_id = ${messageId} and ${isStillWaiting}`)
 
 /** Queues requests to confirm these regions, also for regions that were requested before. */
 export async function insertConfirmations(
@@ -292,9 +307,10 @@ export async function insertConfirmations(
   const { entityId, subscriptionId } = first
   await tx.run(sql`insert into notification_deliveries (entity_id, subscription_id, message_id, detail_id, state, position,
       due_date, create_date, update_date)
-    select ${entityId}, ${subscriptionId}, m, d, 'waiting', (select queued_count from notification_subscriptions
-      where entity_id = ${entityId} and id = ${subscriptionId}), ${at}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
-    from unnest(${details.map(({ messageId }) => messageId)}::uuid[], ${details.map(({ id }) => id)}::uuid[]) as row(m, d)`)
+    select s.entity_id, s.id, m, d, 'waiting', s.queued_count, ${at}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
+    from notification_subscriptions s, unnest(${details.map(({ messageId }) => messageId)}::uuid[],
+      ${details.map(({ id }) => id)}::uuid[]) as row(m, d)
+    where s.entity_id = ${entityId} and s.id = ${subscriptionId}`)
   await tx.run(sql`update notification_subscriptions set wake_date = ${at}, rest_date = null
     where entity_id = ${entityId} and id = ${subscriptionId}`)
   await tx.run(sql`select pg_notify('notification_deliveries', '')`)
@@ -347,25 +363,24 @@ export async function endBatch(
   return false
 }
 
-/** Deletes deliveries that ended, and notifications and replays created, before these dates: about `limit` of each. */
+/**
+ * Deletes deliveries that ended, and notifications and replays created, before these dates: at most `limit` of each. Returns the
+ * largest of the three numbers.
+ */
 export async function forgetOld(
   db: Db,
   { endedBefore, madeBefore }: { endedBefore: string; madeBefore: string },
   limit: number,
-): Promise<void> {
-  await db.run(sql`with ended as materialized (
-      select entity_id, subscription_id, message_id from notification_deliveries
-      where state <> 'waiting' and update_date < ${endedBefore} limit ${limit} for update skip locked
-    )
-    delete from notification_deliveries where (entity_id, subscription_id, message_id) in (select * from ended)`)
-  await db.run(sql`with old as materialized (
-      select entity_id, id from notifications where create_date < ${madeBefore} limit ${limit} for update skip locked
-    )
-    delete from notifications where (entity_id, id) in (select * from old)`)
-  await db.run(sql`with old as materialized (
-      select entity_id, id from notification_replays where create_date < ${madeBefore} limit ${limit} for update skip locked
-    )
-    delete from notification_replays where (entity_id, id) in (select * from old)`)
+): Promise<number> {
+  const key = raw('subscription_id, message_id')
+  const ended = sql`state <> 'waiting' and update_date < ${endedBefore}`
+  const deliveries = { from: raw('notification_deliveries'), key, isOld: ended, date: raw('update_date') }
+  const counts = [await deleteOldest(db, deliveries, limit)]
+  for (const from of [raw('notifications'), raw('notification_replays')]) {
+    const isOld = sql`create_date < ${madeBefore}`
+    counts.push(await deleteOldest(db, { from, key: raw('id'), isOld, date: raw('create_date') }, limit))
+  }
+  return Math.max(...counts)
 }
 
 /** Maximum number of waiting deliveries that are counted: an operator reads the metrics every few seconds. */

@@ -173,18 +173,16 @@ const requeue = (db: Db, entityId: string, chosen: Sql, cause: Cause, at: string
     ), placed as (
       update notification_subscriptions s set queued_count = s.queued_count + l.count from locked l
       where s.entity_id = ${entityId} and s.id = l.id returning s.id, s.queued_count - l.count as before
-    ), queued as (
-      insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, sequence, state, cause,
+    )
+    insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, sequence, state, cause,
         replay_id, position, due_date, create_date, update_date)
-      select c.entity_id, c.subscription_id, c.id, c.resource_id, c.sequence, 'waiting', ${cause}, c.replay_id,
+      select ${entityId}::uuid, c.subscription_id, c.id, c.resource_id, c.sequence, 'waiting', ${cause}, c.replay_id,
         p.before + row_number() over (partition by p.id order by c.sequence), c.due_date, ${at}::timestamptz,
         ${at}::timestamptz
       from chosen c join placed p on p.id = c.subscription_id
       on conflict (entity_id, subscription_id, message_id) do update set state = 'waiting', cause = excluded.cause,
         replay_id = excluded.replay_id, position = excluded.position, due_date = excluded.due_date, update_date = excluded.update_date
-      returning subscription_id
-    )
-    select subscription_id as id from queued`)
+      returning subscription_id as id`)
 
 /**
  * Queues a notification again for one subscription, or for all that receive it now, to be attempted at once. Earlier ones of its

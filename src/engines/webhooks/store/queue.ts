@@ -1,5 +1,6 @@
 import { type Db, raw, sql } from '#runtime/db/db'
-import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
+import { perEntity } from '#runtime/per-entity'
+import { isNotDeferred, type Turn, takeInTurns } from '#runtime/turns/store'
 import type { Line, WatchedAddress } from '../topics.ts'
 import { isStillWaiting } from './deliveries.ts'
 
@@ -18,22 +19,23 @@ export type QueuedEvent = {
 /** Selects queued events `q` that are not held, or were held since before this date. */
 const isReady = (heldBefore: string) => sql`(not q.is_held or q.create_date < ${heldBefore})`
 
-/** Tenants with events to take, round-robin, each with the date of its oldest event. */
-export async function queuedTenants(
+/** Serves tenants with events to take, round-robin, until `serve` has taken those of `limit` of them. Returns these tenants. */
+export const serveQueued = (
   db: Db,
   turn: Turn,
   heldBefore: string,
   limit: number,
-): Promise<readonly { entityId: string; createDate: string }[]> {
-  const rows = sql`select * from (select q.entity_id, q.create_date from queued_events q
-    where q.entity_id = turn.entity_id and ${isReady(heldBefore)}
-      and ${isNotDeferred(turn.queue, '', sql`q.entity_id`, sql`''`)}
-    order by q.sequence limit 1) oldest`
-  const found = await db.all<{ entityId: string; createDate: string }>(
-    inTurns(turn, { from: sql`queued_events q`, where: sql`true`, rows }, limit),
-  )
-  return served(turn, found)
+  serve: (entityId: string) => Promise<boolean>,
+): Promise<readonly { entityId: string }[]> => {
+  const where = sql`${isReady(heldBefore)} and ${isNotDeferred(turn.queue, '', sql`q.entity_id`, sql`''`)}`
+  const take = async (entityId: string) => ((await serve(entityId)) ? [{ entityId }] : [])
+  return takeInTurns(db, turn, { from: sql`queued_events q`, where, take }, limit)
 }
+
+/** The date of the oldest event that a tenant has in the queue. */
+export const oldestQueued = (db: Db, entityId: string) =>
+  db.maybe<{ createDate: string }>(sql`select create_date from queued_events where entity_id = ${entityId}
+    order by sequence limit 1`)
 
 /**
  * Takes the tenant's oldest queued events that are ready, in order. A lock keeps other workers from its events until the
@@ -88,17 +90,19 @@ type HeldRelease = {
 /** Ends the wait of held events. */
 export async function releaseHeld(tx: Db, rows: readonly HeldRelease[]): Promise<void> {
   if (rows.length === 0) return
-  const released = await tx.run(sql`with held as materialized (
-      select q.entity_id, q.id, n.u, n.m
-      from unnest(${rows.map(({ entityId }) => entityId)}::uuid[], ${rows.map(({ resourceId }) => resourceId)}::text[],
-        ${rows.map(({ updateDate }) => updateDate ?? null)}::timestamptz[],
-        ${rows.map(({ members = {} }) => JSON.stringify(members))}::jsonb[]) as n(e, r, u, m)
-      join queued_events q on q.entity_id = n.e and q.resource_id = n.r and q.is_held
+  const released = await perEntity(rows, (entityId, own) =>
+    tx.all(sql`with held as materialized (
+      select q.id, n.u, n.m
+      from unnest(${own.map(({ resourceId }) => resourceId)}::text[],
+        ${own.map(({ updateDate }) => updateDate ?? null)}::timestamptz[],
+        ${own.map(({ members = {} }) => JSON.stringify(members))}::jsonb[]) as n(r, u, m)
+      join queued_events q on q.entity_id = ${entityId} and q.resource_id = n.r and q.is_held
       order by q.sequence for update of q
     )
     update queued_events q set is_held = false, snapshot = q.snapshot || held.m, update_date = coalesce(held.u, q.update_date)
-    from held where q.entity_id = held.entity_id and q.id = held.id`)
-  if (released > 0) await tx.run(sql`select pg_notify('queued_events', '')`)
+    from held where q.entity_id = ${entityId} and q.id = held.id returning q.id`),
+  )
+  if (released.length > 0) await tx.run(sql`select pg_notify('queued_events', '')`)
 }
 
 /** A notification for the endpoints of its entity that receive its line and topic. */
@@ -184,7 +188,7 @@ export async function insertNotifications(
     ), queued as (
       insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, sequence, position, state,
         due_date, create_date, update_date)
-      select w.entity_id, w.id, c.id, c.resource_id, c.sequence,
+      select ${entityId}::uuid, w.id, c.id, c.resource_id, c.sequence,
         w.before + row_number() over (partition by w.id order by c.sequence), 'waiting', ${at}::timestamptz,
         ${at}::timestamptz, ${at}::timestamptz
       from chosen c join woken w on w.id = c.subscription_id

@@ -1,4 +1,6 @@
+import { formatInstant } from '#lib/time'
 import { type Db, raw, sql } from '#runtime/db/db'
+import { perEntity } from '#runtime/per-entity'
 import type { BusinessTimer, DueResource } from '#runtime/scheduling/business-timer'
 
 export type Region = 'us-east-1' | 'us-west-2'
@@ -59,12 +61,16 @@ export const removeSubscription = (tx: Db, entityId: string, id: string, at: str
 export type DetailRow = Detail & { entityId: string; subscriptionId: string; environment: 'TEST' | 'LIVE' }
 
 /** Locks a region of an existing subscription by its id alone: the bearer of its token need not be a tenant. */
-export const lockDetail = (tx: Db, id: string) =>
-  tx.maybe<DetailRow>(sql`select d.entity_id, d.id, d.subscription_id, d.region,
-      d.status, s.environment
+export async function lockDetail(tx: Db, id: string): Promise<DetailRow | undefined> {
+  const owner = await tx.maybe<{ entityId: string }>(
+    sql`select entity_id from notification_subscription_details where id = ${id}`,
+  )
+  if (!owner) return undefined
+  return tx.maybe<DetailRow>(sql`select d.entity_id, d.id, d.subscription_id, d.region, d.status, s.environment
     from notification_subscription_details d
     join notification_subscriptions s on s.entity_id = d.entity_id and s.id = d.subscription_id
-    where d.id = ${id} and s.removed_date is null for update of d`)
+    where d.entity_id = ${owner.entityId} and d.id = ${id} and s.removed_date is null for update of d`)
+}
 
 /** `removalDate`: when the subscription is removed if all its regions are deleted. */
 export async function setDetailStatus(
@@ -84,45 +90,58 @@ export type Periods = Record<'TEST' | 'LIVE', number>
 
 /** Marks regions that were not confirmed in time as deleted. Returns their number, at most `limit`. */
 export async function expireDetails(tx: Db, at: string, periodsMs: Periods, limit: number): Promise<number> {
-  const late = await tx.all<Key & { subscriptionId: string }>(sql`select entity_id, id,
-      subscription_id from notification_subscription_details
-    where status = 'pending' and pending_until <= ${at} order by pending_until limit ${limit} for update skip locked`)
-  if (late.length === 0) return 0
-  await tx.run(sql`update notification_subscription_details set status = 'deleted', update_date = ${at}
-    where ${these(late)}`)
-  const subscriptions = late.map(({ entityId, subscriptionId }) => ({ entityId, id: subscriptionId }))
-  // In one order for all that change several of them.
-  await tx.run(sql`select 1 from notification_subscriptions where ${these(subscriptions)} order by entity_id, id
-    for no key update`)
-  await tx.run(sql`update notification_subscriptions set removal_date = ${at}::timestamptz + case environment
-      when 'LIVE' then ${periodsMs.LIVE} * interval '1 millisecond' else ${periodsMs.TEST} * interval '1 millisecond' end
-    where ${these(subscriptions)}`)
-  return late.length
+  const isLate = sql`status = 'pending' and pending_until <= ${at}`
+  const late = await tx.all<Key>(sql`select entity_id, id from notification_subscription_details
+    where ${isLate} order by pending_until limit ${limit}`)
+  const ended = await perEntity(late, async (entityId, own) => {
+    const details = await tx.all<{ id: string; subscriptionId: string }>(sql`select id, subscription_id
+      from notification_subscription_details where ${these(entityId, own)} and ${isLate} order by id for update skip locked`)
+    if (details.length === 0) return []
+    await tx.run(sql`update notification_subscription_details set status = 'deleted', update_date = ${at}
+      where ${these(entityId, details)}`)
+    const subscriptions = details.map(({ subscriptionId }) => ({ id: subscriptionId }))
+    // In one order for all that change several of them.
+    await tx.run(sql`select 1 from notification_subscriptions where ${these(entityId, subscriptions)} order by id
+      for no key update`)
+    await tx.run(sql`update notification_subscriptions set removal_date = case
+        when environment = 'LIVE' then ${removalAt(at, periodsMs.LIVE)}::timestamptz
+        else ${removalAt(at, periodsMs.TEST)}::timestamptz end
+      where ${these(entityId, subscriptions)}`)
+    return details
+  })
+  return ended.length
 }
+
+const removalAt = (at: string, periodMs: number) => formatInstant(Date.parse(at) + periodMs)
 
 type Key = { entityId: string; id: string }
 
-/** Selects rows by their keys, few of any number: a join with the keys reads a table of no statistics as a whole. */
-const these = (keys: readonly Key[]) => sql`entity_id = any(${keys.map(({ entityId }) => entityId)}::uuid[])
-  and id = any(${keys.map(({ id }) => id)}::uuid[])`
+/** Selects rows of an entity by their ids. */
+const these = (entityId: string, rows: readonly { id: string }[]) =>
+  sql`entity_id = ${entityId} and id = any(${rows.map(({ id }) => id)}::uuid[])`
 
 /**
  * Removes subscriptions that are due for it and have no other than deleted regions. Returns the number of those that were due,
  * at most `limit`. The end of a further region makes one due again.
  */
 export async function removeDead(tx: Db, at: string, limit: number): Promise<number> {
-  const due = await tx.all<Key & { isDead: boolean }>(sql`with due as materialized (
-      select entity_id, id from notification_subscriptions where removal_date <= ${at}
-      order by removal_date limit ${limit} for update skip locked
-    )
-    select due.entity_id, due.id, alive.id is null as is_dead from due left join lateral (
-      select d.id from notification_subscription_details d where d.entity_id = due.entity_id
-        and d.subscription_id = due.id and d.status <> 'deleted' limit 1) alive on true`)
-  if (due.length === 0) return 0
-  await tx.run(sql`update notification_subscriptions set removal_date = null where ${these(due)}`)
-  await tx.run(sql`update notification_subscriptions set removed_date = ${at}, update_date = ${at}, wake_date = null
-    where ${these(due.filter(({ isDead }) => isDead))}`)
-  return due.length
+  const due = await tx.all<Key>(sql`select entity_id, id from notification_subscriptions
+    where removal_date <= ${at} order by removal_date limit ${limit}`)
+  const judged = await perEntity(due, (entityId, own) =>
+    tx.all(sql`with due as materialized (
+        select id from notification_subscriptions where ${these(entityId, own)} and removal_date <= ${at}
+        order by id for update skip locked
+      ), judged as (
+        select due.id, not exists (select 1 from notification_subscription_details d where d.entity_id = ${entityId}
+          and d.subscription_id = due.id and d.status <> 'deleted') as is_dead from due
+      )
+      update notification_subscriptions s set removal_date = null,
+        removed_date = case when j.is_dead then ${at} else s.removed_date end,
+        update_date = case when j.is_dead then ${at} else s.update_date end,
+        wake_date = case when not j.is_dead then s.wake_date end
+      from judged j where s.entity_id = ${entityId} and s.id = j.id returning s.id`),
+  )
+  return judged.length
 }
 
 /** Subscriptions with something to send, by the date of the next attempt. */

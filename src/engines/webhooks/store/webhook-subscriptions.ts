@@ -102,7 +102,7 @@ export const setWebhookSubscription = (
       notice_date = case when s.enabled then s.notice_date end,
       failure_count = case when s.enabled then s.failure_count else 0 end,
       rest_date = case when s.enabled then s.rest_date end,
-      update_date = greatest(${at}, s.update_date + interval '1 millisecond')
+      update_date = greatest(${at}, (s.update_date at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC')
     where s.entity_id = ${entityId} and s.id = ${id} and ${existing}
     returning ${columns}`)
 

@@ -1,7 +1,8 @@
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
-import { type Db, sql } from '#runtime/db/db'
-import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
+import { type Db, join, type Sql, sql } from '#runtime/db/db'
+import { claimInTurns } from '#runtime/turns/claim'
+import { isNotDeferred, type Turn } from '#runtime/turns/store'
 
 type NewEventHistory = {
   entityId: string
@@ -54,25 +55,24 @@ export async function claimHistory(
   finalTo: number,
   leaseMs: number,
 ): Promise<EventHistory | undefined> {
-  const isFree = sql`(h.lease_until is null or h.lease_until < now()) and (h.to_block is null or h.next_block <= ${finalTo})`
-  const rows = sql`select * from (select h.entity_id, h.id from event_histories h
-    join event_monitors m on m.entity_id = h.entity_id and m.id = h.monitor_id and m.is_enabled
-    where h.blockchain = ${blockchain} and h.entity_id = turn.entity_id and ${isFree}
-      and ${isNotDeferred(turn.queue, blockchain, sql`h.entity_id`, sql`h.id::text`)}
-    order by h.create_date limit 1) oldest`
-  const shared = { from: sql`event_histories h`, where: sql`h.blockchain = ${blockchain}`, rows }
-  const found = await db.all<EventHistory>(sql`with chosen as materialized (${inTurns(turn, shared, 1)}),
-    open as materialized (
-      select h.entity_id, h.id from chosen join event_histories h on h.entity_id = chosen.entity_id and h.id = chosen.id
-      where ${isFree} for update of h skip locked
-    )
-    update event_histories h
-    set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = h.fencing_token + 1
-    from open, event_monitors m
-    where h.entity_id = open.entity_id and h.id = open.id and m.entity_id = h.entity_id and m.id = h.monitor_id
-    returning h.entity_id, h.id, h.monitor_id, h.blockchain, m.contract_address, m.event_signature_hash as topic,
-      h.next_block, h.to_block, h.span, h.fencing_token, h.refused_since, h.create_date`)
-  return served(turn, found)[0]
+  const claim = {
+    from: sql`event_histories h`,
+    alias: 'h',
+    where: (entityId: Sql) => sql`h.blockchain = ${blockchain}
+      and (h.lease_until is null or h.lease_until < now()) and (h.to_block is null or h.next_block <= ${finalTo})
+      and exists (select 1 from event_monitors m where m.entity_id = ${entityId} and m.id = h.monitor_id and m.is_enabled)
+      and ${isNotDeferred(turn.queue, blockchain, entityId, sql`h.id::text`)}`,
+    order: sql`h.create_date`,
+    columns: sql`h.id`,
+    change: (entityId: string) => sql`update event_histories h
+      set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = h.fencing_token + 1
+      from taken, event_monitors m
+      where h.entity_id = ${entityId} and h.id = taken.id and m.entity_id = ${entityId} and m.id = h.monitor_id
+      returning h.entity_id, h.id, h.monitor_id, h.blockchain, m.contract_address, m.event_signature_hash as topic,
+        h.next_block, h.to_block, h.span, h.fencing_token, h.refused_since, h.create_date`,
+  }
+  const [history] = await claimInTurns<EventHistory>(db, turn, claim, 1)
+  return history
 }
 
 const isOurs = ({ entityId, id, fencingToken }: EventHistory) =>
@@ -111,19 +111,21 @@ export const releaseHistory = (db: Db, history: EventHistory, refusedSince: stri
 /** Maximum number of histories of each chain that are counted. */
 const countedMax = 10_000
 
+type OpenHistories = { blockchain: string; count: number; refusedSince: string | null }
+
 /** The open histories of enabled monitors by chain, and since when nodes have refused one of them. */
-export const openHistories = (db: Db, blockchains: readonly string[]) =>
-  db.all<{
-    blockchain: string
-    count: number
-    refusedSince: string | null
-  }>(sql`select b as blockchain, c.count,
-      (select h.refused_since from event_histories h
-        join event_monitors m on m.entity_id = h.entity_id and m.id = h.monitor_id and m.is_enabled
-        where h.blockchain = b and h.refused_since is not null order by h.refused_since limit 1) as refused_since
-    from unnest(${blockchains}::text[]) as b cross join lateral (select count(*) as count from (
-      select 1 from event_histories h join event_monitors m on m.entity_id = h.entity_id and m.id = h.monitor_id
-      where h.blockchain = b and m.is_enabled limit ${countedMax}) counted) c`)
+export async function openHistories(db: Db, blockchains: readonly string[]): Promise<OpenHistories[]> {
+  if (blockchains.length === 0) return []
+  const open = sql`event_histories h join event_monitors m
+    on m.entity_id = h.entity_id and m.id = h.monitor_id and m.is_enabled`
+  const chains = blockchains.map(
+    (blockchain) => sql`select ${blockchain}::text as blockchain,
+      (select count(*) from (select 1 from ${open} where h.blockchain = ${blockchain} limit ${countedMax}) counted) as count,
+      (select h.refused_since from ${open} where h.blockchain = ${blockchain} and h.refused_since is not null
+        order by h.refused_since limit 1) as refused_since`,
+  )
+  return db.all<OpenHistories>(join(chains, ' union all '))
+}
 
 /** Blocks at these heights as they are stored, locked against a change of the chain until the `tx` ends. */
 export const lockBlocksAt = (tx: Db, blockchain: string, numbers: readonly number[]) =>

@@ -4,7 +4,7 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, listedWord, sql } from '#runtime/db/db'
 
 /** A log of a monitored event, with the declaration of its event. */
 export type EventLog = {
@@ -47,7 +47,8 @@ export const dataBytesMax = 65_536
 const columns = sql`l.id, l.blockchain, l.contract_address, m.event_signature, m.event_signature_hash, m.event_name,
   m.parameters, l.block_hash, l.block_number as block_height, l.block_time, l.tx_hash, l.log_index, l.topics, l.data,
   l.data_bytes, l.create_date`
-const from = sql`event_logs l join event_monitors m on m.entity_id = l.entity_id and m.id = l.monitor_id`
+const from = sql`event_logs l cross join lateral (select event_signature, event_signature_hash, event_name, parameters
+  from event_monitors where entity_id = l.entity_id and id = l.monitor_id offset 0) m`
 
 /** The log, also one whose block was removed. */
 export const findEventLog = (db: Db, entityId: string, id: string) =>
@@ -68,7 +69,7 @@ export const eventLogsPage = (db: Db, entityId: string, filters: EventLogFilters
         filters.contractAddress === undefined
           ? undefined
           : sql`l.contract_address = ${filters.contractAddress}`,
-        filters.blockchain === undefined ? undefined : sql`l.blockchain = ${filters.blockchain}`,
+        filters.blockchain === undefined ? undefined : sql`l.blockchain = ${listedWord(filters.blockchain)}`,
       ],
     },
     page,

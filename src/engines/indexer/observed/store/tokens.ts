@@ -12,6 +12,7 @@ import {
   timestamptz,
   uuid,
 } from '#runtime/db/table'
+import { perEntity } from '#runtime/per-entity'
 
 /** A transfer that the contract of an unlisted token claims, from the side of one wallet. */
 export type ObservedTokenTransfer = RowOf<typeof tokenTransfers>
@@ -76,8 +77,8 @@ type WalletToken = {
 type UndecidedClaim = { place: number; entityId: string; id: string; amount: bigint }
 
 /**
- * Incoming transfers in canonical blocks up to `blockNumber` that are undecided, in their order and at most `limit` of each
- * balance; `place` is that of the balance in `held`.
+ * Incoming transfers in canonical blocks up to `blockNumber` that are undecided, those of each entity in their order and at most
+ * `limit` of each balance; `place` is that of the balance in `held`.
  */
 export const undecidedClaims = (
   tx: Db,
@@ -86,18 +87,22 @@ export const undecidedClaims = (
   blockNumber: number,
   limit: number,
 ) =>
-  tx.all<UndecidedClaim>(sql`select n.k::int4 - 1 as place, c.entity_id, c.id, c.amount
-    from unnest(${held.map((row) => row.entityId)}::uuid[], ${held.map((row) => row.address)}::text[],
-      ${held.map((row) => row.tokenAddress)}::text[], ${held.map((row) => row.standard)}::text[],
-      ${held.map((row) => row.itemId?.toString() ?? null)}::numeric[]) with ordinality as n(e, a, t, s, i, k)
-    cross join lateral (select o.entity_id, o.id, o.amount, o.block_number, o.log_index, o.position
-      from observed_token_transfers o
-      join blocks b on b.blockchain = o.blockchain and b.hash = o.block_hash and b.canonical
-      where o.entity_id = n.e and o.address = n.a and o.token_address = n.t and o.covered is null
-        and o.direction = 'in' and o.amount > 0 and o.standard = n.s and o.item_id is not distinct from n.i
-        and o.blockchain = ${blockchain} and o.block_number <= ${blockNumber}
-      order by o.block_number, o.log_index, o.position, o.id limit ${limit}) c
-    order by c.block_number, c.log_index, c.position, c.id`)
+  perEntity(
+    held.map((row, place) => ({ ...row, place })),
+    (entityId, own) =>
+      tx.all<UndecidedClaim>(sql`select n.k as place, c.entity_id, c.id, c.amount
+        from unnest(${own.map((row) => row.place)}::int4[], ${own.map((row) => row.address)}::text[],
+          ${own.map((row) => row.tokenAddress)}::text[], ${own.map((row) => row.standard)}::text[],
+          ${own.map((row) => row.itemId?.toString() ?? null)}::numeric[]) as n(k, a, t, s, i)
+        cross join lateral (select o.entity_id, o.id, o.amount, o.block_number, o.log_index, o.position
+          from observed_token_transfers o
+          join blocks b on b.blockchain = o.blockchain and b.hash = o.block_hash and b.canonical
+          where o.entity_id = ${entityId} and o.address = n.a and o.token_address = n.t and o.covered is null
+            and o.direction = 'in' and o.amount > 0 and o.standard = n.s and o.item_id is not distinct from n.i
+            and o.blockchain = ${blockchain} and o.block_number <= ${blockNumber}
+          order by o.block_number, o.log_index, o.position, o.id limit ${limit}) c
+        order by c.block_number, c.log_index, c.position, c.id`),
+  )
 
 /** The log of a transfer, whatever number of items it moves. */
 export type TransferOfLog = {
@@ -114,25 +119,23 @@ export async function decideClaims(
   blockHash: string,
   claims: readonly (UndecidedClaim & { covered: boolean })[],
 ): Promise<readonly TransferOfLog[]> {
-  if (claims.length === 0) return []
-  const [entityIds, ids] = [claims.map((row) => row.entityId), claims.map((row) => row.id)]
-  // In one order for all workers: two that decide parts of one log would each miss what the other one decides.
-  await tx.run(sql`select 1 from observed_token_transfers x
-    join (select distinct o.entity_id, o.blockchain, o.block_hash, o.log_index
-      from unnest(${entityIds}::uuid[], ${ids}::uuid[]) as n(e, i)
-      join observed_token_transfers o on o.entity_id = n.e and o.id = n.i) l
-      on l.entity_id = x.entity_id and l.blockchain = x.blockchain and l.block_hash = x.block_hash
-        and l.log_index = x.log_index
-    order by x.entity_id, x.id for no key update of x`)
-  await tx.run(sql`update observed_token_transfers o set covered = n.c, decided_in = ${blockHash}
-    from unnest(${entityIds}::uuid[], ${ids}::uuid[], ${claims.map((row) => row.covered)}::bool[]) as n(e, i, c)
-    where o.entity_id = n.e and o.id = n.i`)
-  return tx.all<TransferOfLog>(sql`select distinct o.entity_id, o.block_hash, o.tx_hash, o.log_index, o.token_address
-    from unnest(${entityIds}::uuid[], ${ids}::uuid[]) as n(e, i)
-    join observed_token_transfers o on o.entity_id = n.e and o.id = n.i
-    where not exists (select 1 from observed_token_transfers x where x.entity_id = o.entity_id
-      and x.blockchain = o.blockchain and x.block_hash = o.block_hash and x.log_index = o.log_index
-      and x.direction = 'in' and x.amount > 0 and x.covered is not true)`)
+  return perEntity(claims, async (entityId, own) => {
+    const decided = sql`unnest(${own.map((row) => row.id)}::uuid[]) as n(i)
+      join observed_token_transfers o on o.entity_id = ${entityId} and o.id = n.i`
+    // In one order for all workers: two that decide parts of one log would each miss what the other one decides.
+    await tx.run(sql`select 1 from observed_token_transfers x
+      join (select distinct o.blockchain, o.block_hash, o.log_index from ${decided}) l
+        on l.blockchain = x.blockchain and l.block_hash = x.block_hash and l.log_index = x.log_index
+      where x.entity_id = ${entityId} order by x.id for no key update of x`)
+    await tx.run(sql`update observed_token_transfers o set covered = n.c, decided_in = ${blockHash}
+      from unnest(${own.map((row) => row.id)}::uuid[], ${own.map((row) => row.covered)}::bool[]) as n(i, c)
+      where o.entity_id = ${entityId} and o.id = n.i`)
+    return tx.all<TransferOfLog>(sql`select distinct o.entity_id, o.block_hash, o.tx_hash, o.log_index, o.token_address
+      from ${decided}
+      where not exists (select 1 from observed_token_transfers x where x.entity_id = ${entityId}
+        and x.blockchain = o.blockchain and x.block_hash = o.block_hash and x.log_index = o.log_index
+        and x.direction = 'in' and x.amount > 0 and x.covered is not true)`)
+  })
 }
 
 /** Takes back what comparisons in an orphaned block decided: the same rise would prove further transfers otherwise. */

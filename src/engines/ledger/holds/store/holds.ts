@@ -1,6 +1,7 @@
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { constraintOf, type Db, sql } from '#runtime/db/db'
+import { perEntity } from '#runtime/per-entity'
 import { type AccountName, accountKey, ensureAccounts } from '../../store/accounts.ts'
 
 /** An account that can have holds: coins of a managed address, or money of a merchant's wallet, whose id is the `address`. */
@@ -48,20 +49,21 @@ export async function placeHolds(
   if (placed.length === 0) return
   const names = placed.map(accountNameOf)
   const accounts = await ensureAccounts(tx, nowMs, names)
-  if (regardless) await tx.run(sql`select set_config('bezant.hold_regardless', 'on', true)`)
-  try {
-    await tx.run(sql`insert into holds (entity_id, id, account_id, intent_id, purpose, amount, of_unlisted, create_date)
+  const insert = () =>
+    tx.run(sql`insert into holds (entity_id, id, account_id, intent_id, purpose, amount, of_unlisted, create_date)
       select *, ${formatInstant(nowMs)}::timestamptz from unnest(${placed.map((hold) => hold.entityId)}::uuid[],
         ${placed.map(() => newId(nowMs))}::uuid[], ${names.map((name) => accounts.get(accountKey(name))!)}::uuid[],
         ${placed.map((hold) => hold.intentId)}::uuid[], ${placed.map((hold) => hold.purpose)}::text[],
         ${placed.map((hold) => hold.amountAtomic.toString())}::numeric[],
         ${placed.map((hold) => hold.ofUnlisted ?? false)}::bool[])`)
+  if (regardless) return holdRegardless(tx, insert)
+  try {
+    await insert()
   } catch (error) {
     if (constraintOf(error) === 'holds_covered')
       throw new InsufficientFunds('the hold exceeds the available balance')
     throw error
   }
-  if (regardless) await tx.run(sql`select set_config('bezant.hold_regardless', 'off', true)`)
 }
 
 /**
@@ -74,7 +76,7 @@ export async function availableForFees(tx: Db, nowMs: number, account: HoldAccou
   const row = await tx.one<{
     available: bigint
   }>(sql`select least(a.posted - a.held, (select u.posted - u.held
-      from accounts u where u.entity_id = a.entity_id and u.address = a.address and u.token_id = a.token_id
+      from accounts u where u.entity_id = ${account.entityId} and u.address = a.address and u.token_id = a.token_id
         and u.kind = 'unclaimed')) as available
     from accounts a where a.entity_id = ${account.entityId} and a.id = ${id} for no key update of a`)
   return row.available
@@ -100,15 +102,15 @@ export async function resolveHolds(
   nowMs: number,
   resolutions: readonly HoldResolution[],
 ): Promise<void> {
-  if (resolutions.length === 0) return
-  await tx.run(sql`insert into hold_resolutions (entity_id, hold_id, outcome, create_date)
-    select h.entity_id, h.id, n.o, ${formatInstant(nowMs)}
-    from unnest(${resolutions.map((item) => item.entityId)}::uuid[], ${resolutions.map((item) => item.intentId)}::uuid[],
-      ${resolutions.map((item) => item.purpose ?? null)}::text[], ${resolutions.map((item) => item.outcome)}::text[],
-      ${resolutions.map((item) => item.listedOnly ?? false)}::bool[]) as n(e, i, p, o, l)
-    join holds h on h.entity_id = n.e and h.intent_id = n.i and case when n.p is null then h.purpose <> 'money' else h.purpose = n.p end
-      and not (n.l and h.of_unlisted)
-    where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)`)
+  await perEntity(resolutions, (entityId, own) =>
+    tx.all(sql`insert into hold_resolutions (entity_id, hold_id, outcome, create_date)
+      select h.entity_id, h.id, n.o, ${formatInstant(nowMs)}
+      from unnest(${own.map((item) => item.intentId)}::uuid[], ${own.map((item) => item.purpose ?? null)}::text[],
+        ${own.map((item) => item.outcome)}::text[], ${own.map((item) => item.listedOnly ?? false)}::bool[]) as n(i, p, o, l)
+      join holds h on h.entity_id = ${entityId} and h.intent_id = n.i
+        and case when n.p is null then h.purpose <> 'money' else h.purpose = n.p end and not (n.l and h.of_unlisted)
+      where not exists (select 1 from hold_resolutions r where r.entity_id = ${entityId} and r.hold_id = h.id)`),
+  )
 }
 
 /**
@@ -136,29 +138,40 @@ export async function reopenHolds(
   intents: readonly { entityId: string; intentId: string }[],
 ): Promise<void> {
   if (intents.length === 0) return
-  await tx.run(sql`select 1 from accounts a where (a.entity_id, a.id) in (
-      select o.entity_id, u.id
-      from unnest(${intents.map((row) => row.entityId)}::uuid[], ${intents.map((row) => row.intentId)}::uuid[]) as n(e, i)
-      join holds x on x.entity_id = n.e and x.intent_id = n.i and x.purpose <> 'money'
-      join accounts o on o.entity_id = x.entity_id and o.id = x.account_id
+  await perEntity(intents, (entityId, own) => lockHeld(tx, entityId, own))
+  await holdRegardless(tx, () => perEntity(intents, (entityId, own) => holdAgain(tx, nowMs, entityId, own)))
+}
+
+/** Locks the accounts on which these intents have or had holds of coins, in the order of all that lock several. */
+const lockHeld = (tx: Db, entityId: string, intents: readonly { intentId: string }[]) =>
+  tx.all(sql`select 1 from accounts a where a.entity_id = ${entityId} and a.id in (
+      select u.id from unnest(${intents.map((row) => row.intentId)}::uuid[]) as n(i)
+      join holds x on x.entity_id = ${entityId} and x.intent_id = n.i and x.purpose <> 'money'
+      join accounts o on o.entity_id = ${entityId} and o.id = x.account_id
       cross join lateral (select o.id union all select s.id from accounts s where o.kind = 'address'
-        and s.entity_id = o.entity_id and s.address = o.address and s.token_id = o.token_id and s.kind = 'unclaimed') u)
-    order by a.entity_id, a.id for no key update`)
-  await tx.run(sql`select set_config('bezant.hold_regardless', 'on', true)`)
-  await tx.run(sql`insert into holds (entity_id, id, account_id, intent_id, purpose, amount, of_unlisted, create_date)
+        and s.entity_id = ${entityId} and s.address = o.address and s.token_id = o.token_id and s.kind = 'unclaimed') u)
+    order by a.id for no key update`)
+
+/** Places the last of the holds of coins that these intents had again, where none is open. */
+const holdAgain = (tx: Db, nowMs: number, entityId: string, intents: readonly { intentId: string }[]) =>
+  tx.all(sql`insert into holds (entity_id, id, account_id, intent_id, purpose, amount, of_unlisted, create_date)
     select h.entity_id, gen_random_uuid(), h.account_id, h.intent_id, h.purpose, h.amount, h.of_unlisted, ${formatInstant(nowMs)}
     from (
-      select distinct on (x.entity_id, x.intent_id, x.purpose, x.account_id) x.* from holds x
-      join unnest(${intents.map((row) => row.entityId)}::uuid[], ${intents.map((row) => row.intentId)}::uuid[]) as n(e, i)
-        on x.entity_id = n.e and x.intent_id = n.i
-      where x.purpose <> 'money'
-      order by x.entity_id, x.intent_id, x.purpose, x.account_id, x.create_date desc, x.amount desc
+      select distinct on (x.intent_id, x.purpose, x.account_id) x.* from holds x
+      join unnest(${intents.map((row) => row.intentId)}::uuid[]) as n(i) on x.intent_id = n.i
+      where x.entity_id = ${entityId} and x.purpose <> 'money'
+      order by x.intent_id, x.purpose, x.account_id, x.create_date desc, x.amount desc
     ) h
     where not exists (
-      select 1 from holds o where o.entity_id = h.entity_id and o.intent_id = h.intent_id and o.purpose = h.purpose
+      select 1 from holds o where o.entity_id = ${entityId} and o.intent_id = h.intent_id and o.purpose = h.purpose
         and o.account_id = h.account_id
-        and not exists (select 1 from hold_resolutions r where r.entity_id = o.entity_id and r.hold_id = o.id))`)
-  await tx.run(sql`select set_config('bezant.hold_regardless', 'off', true)`)
+        and not exists (select 1 from hold_resolutions r where r.entity_id = ${entityId} and r.hold_id = o.id))`)
+
+/** Places holds whatever the accounts have. */
+async function holdRegardless(tx: Db, place: () => Promise<unknown>): Promise<void> {
+  await tx.run(sql`set local bezant.hold_regardless = 'on'`)
+  await place()
+  await tx.run(sql`set local bezant.hold_regardless = 'off'`)
 }
 
 export type OpenHold = {

@@ -84,7 +84,7 @@ export const deleteRecipientAddress = (tx: Db, entityId: string, id: string, at:
     sql`update recipient_addresses set deleted_date = ${at} where entity_id = ${entityId} and id = ${id}`,
   )
 
-const decidable = { table: sql`recipient_addresses a`, alias: sql`a`, live: inUse, columns }
+const decidable = { table: sql`recipient_addresses a`, alias: 'a', live: inUse, columns }
 
 /** Verifies pending addresses: `active`, or `verification_succeeded` while on hold. */
 export const verifyAddresses = (tx: Db, turn: Turn, at: string, limit: number) =>
@@ -95,8 +95,7 @@ export const verifyAddresses = (tx: Db, turn: Turn, at: string, limit: number) =
     decidable,
     {
       status: sql`case when a.hold_until > ${at} then 'verification_succeeded' else 'active' end`,
-      waiting: sql`a.status = 'pending_verification' and not a.needs_identity`,
-      due: sql`true`,
+      due: sql`a.status = 'pending_verification' and not a.needs_identity`,
     },
     limit,
   )
@@ -108,11 +107,7 @@ export const endAddressHolds = (tx: Db, turn: Turn, at: string, limit: number) =
     turn,
     at,
     decidable,
-    {
-      status: sql`'active'`,
-      waiting: sql`a.status = 'verification_succeeded'`,
-      due: sql`a.hold_until <= ${at}`,
-    },
+    { status: sql`'active'`, due: sql`a.status = 'verification_succeeded' and a.hold_until <= ${at}` },
     limit,
   )
 

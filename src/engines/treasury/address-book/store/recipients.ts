@@ -111,7 +111,7 @@ export async function markRecipientDeleted(
   return count === 1
 }
 
-const decidable = { table: sql`recipients r`, alias: sql`r`, live: inBook, columns }
+const decidable = { table: sql`recipients r`, alias: 'r', live: inBook, columns }
 
 /** Ends the review of pending recipients: `active`, or `inactive` while on hold. */
 export const endReviews = (tx: Db, turn: Turn, at: string, limit: number) =>
@@ -122,8 +122,7 @@ export const endReviews = (tx: Db, turn: Turn, at: string, limit: number) =>
     decidable,
     {
       status: sql`case when r.hold_until > ${at} then 'inactive' else 'active' end`,
-      waiting: sql`r.status = 'pending'`,
-      due: sql`true`,
+      due: sql`r.status = 'pending'`,
     },
     limit,
   )
@@ -141,7 +140,7 @@ export const endRecipientHolds = (tx: Db, turn: Turn, at: string, limit: number)
     turn,
     at,
     decidable,
-    { status: sql`'active'`, waiting: sql`r.status = 'inactive'`, due: sql`r.hold_until <= ${at}` },
+    { status: sql`'active'`, due: sql`r.status = 'inactive' and r.hold_until <= ${at}` },
     limit,
   )
 

@@ -2,7 +2,8 @@ import { type Page, readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, raw, sql } from '#runtime/db/db'
 import type { BusinessTimer, DueResource } from '#runtime/scheduling/business-timer'
-import { inTurns, lookedAtMax, served, type Turn } from '#runtime/turns/store'
+import { claimInTurns } from '#runtime/turns/claim'
+import type { Turn } from '#runtime/turns/store'
 
 type BankAccountStatus = 'pending' | 'complete' | 'failed'
 
@@ -79,19 +80,18 @@ export async function takeAccountToLink(
   turn: Turn,
   claimMs: number,
 ): Promise<UnsentAccount | undefined> {
-  const rows = sql`select a.entity_id, a.id from bank_accounts a where a.sealed_number is not null
-    and a.next_attempt_at <= now() and a.entity_id = turn.entity_id order by a.next_attempt_at, a.id`
-  const shared = { from: sql`bank_accounts a`, where: sql`a.sealed_number is not null`, rows }
-  const taken =
-    await db.all<UnsentAccount>(sql`with chosen as materialized (${inTurns(turn, shared, lookedAtMax)}),
-    next as materialized (
-      select a.entity_id, a.id from chosen join bank_accounts a on a.entity_id = chosen.entity_id and a.id = chosen.id
-      where a.sealed_number is not null and a.next_attempt_at <= now() order by chosen.position limit 1
-      for update of a skip locked
-    )
-    update bank_accounts a set next_attempt_at = now() + ${claimMs} * interval '1 millisecond'
-    from next where a.entity_id = next.entity_id and a.id = next.id returning ${columns}, a.sealed_number`)
-  return served(turn, taken)[0]
+  const claim = {
+    from: sql`bank_accounts a`,
+    alias: 'a',
+    where: () => sql`a.sealed_number is not null and a.next_attempt_at <= now()`,
+    order: sql`a.next_attempt_at, a.id`,
+    columns: sql`a.id`,
+    change: (entityId: string) =>
+      sql`update bank_accounts a set next_attempt_at = now() + ${claimMs} * interval '1 millisecond' from taken
+        where a.entity_id = ${entityId} and a.id = taken.id returning ${columns}, a.sealed_number`,
+  }
+  const [taken] = await claimInTurns<UnsentAccount>(db, turn, claim, 1)
+  return taken
 }
 
 /** Defers the account by `ms`. */
@@ -119,14 +119,15 @@ export const setAccountStatus = (
 
 /** Locks the next account that a simulated bank decides about, round-robin over tenants. */
 export async function lockDueAccount(tx: Db, turn: Turn, now: string): Promise<AccountRef | undefined> {
-  const rows = sql`select a.entity_id, a.id from bank_accounts a where a.bank_due <= ${now}
-    and a.entity_id = turn.entity_id order by a.bank_due, a.id`
-  const shared = { from: sql`bank_accounts a`, where: sql`a.bank_due is not null`, rows }
-  const found =
-    await tx.all<AccountRef>(sql`with chosen as materialized (${inTurns(turn, shared, lookedAtMax)})
-    select a.entity_id, a.id from chosen join bank_accounts a on a.entity_id = chosen.entity_id and a.id = chosen.id
-    where a.bank_due <= ${now} order by chosen.position limit 1 for update of a skip locked`)
-  return served(turn, found)[0]
+  const claim = {
+    from: sql`bank_accounts a`,
+    alias: 'a',
+    where: () => sql`a.bank_due <= ${now}`,
+    order: sql`a.bank_due, a.id`,
+    columns: sql`a.entity_id, a.id`,
+  }
+  const [found] = await claimInTurns<AccountRef>(tx, turn, claim, 1)
+  return found
 }
 
 /** Linked accounts that the bank of a sandbox decides about. */

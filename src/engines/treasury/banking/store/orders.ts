@@ -1,6 +1,7 @@
 import { type Db, raw, sql } from '#runtime/db/db'
 import type { BusinessTimer, DueResource } from '#runtime/scheduling/business-timer'
-import { inTurns, lookedAtMax, served, type Turn } from '#runtime/turns/store'
+import { claimInTurns } from '#runtime/turns/claim'
+import type { Turn } from '#runtime/turns/store'
 
 /** How far the bank is with a redemption; `sending` is recorded before the order is sent. */
 type BankState = 'none' | 'sending' | 'sent' | 'complete' | 'failed' | 'returned'
@@ -38,21 +39,20 @@ export async function takeRedemptionToSend(
   finalTo: number,
   claimMs: number,
 ): Promise<OrderedRedemption | undefined> {
-  const where = sql`r.blockchain = ${blockchain} and r.status = 'complete' and r.bank_state in ('none', 'sending')`
-  const rows = sql`select r.entity_id, r.id from redemptions r
-    join platform_transactions t on t.entity_id = r.entity_id and t.id = r.id
-    where ${where} and r.order_attempt_at <= now() and r.entity_id = turn.entity_id
-      and t.state = 'COMPLETE' and t.block_number <= ${finalTo} order by r.order_attempt_at, r.id`
-  const shared = { from: sql`redemptions r`, where, rows }
-  const taken =
-    await db.all<OrderedRedemption>(sql`with chosen as materialized (${inTurns(turn, shared, lookedAtMax)}),
-    next as materialized (
-      select r.entity_id, r.id from chosen join redemptions r on r.entity_id = chosen.entity_id and r.id = chosen.id
-      where ${where} and r.order_attempt_at <= now() order by chosen.position limit 1 for update of r skip locked
-    )
-    update redemptions r set bank_state = 'sending', order_attempt_at = now() + ${claimMs} * interval '1 millisecond'
-    from next where r.entity_id = next.entity_id and r.id = next.id returning ${columns}`)
-  return served(turn, taken)[0]
+  const claim = {
+    from: sql`redemptions r join platform_transactions t using (entity_id, id)`,
+    alias: 'r',
+    where:
+      () => sql`r.blockchain = ${blockchain} and r.status = 'complete' and r.bank_state in ('none', 'sending')
+      and r.order_attempt_at <= now() and t.state = 'COMPLETE' and t.block_number <= ${finalTo}`,
+    order: sql`r.order_attempt_at, r.id`,
+    columns: sql`r.id`,
+    change: (entityId: string) =>
+      sql`update redemptions r set bank_state = 'sending', order_attempt_at = now() + ${claimMs} * interval '1 millisecond'
+        from taken where r.entity_id = ${entityId} and r.id = taken.id returning ${columns}`,
+  }
+  const [taken] = await claimInTurns<OrderedRedemption>(db, turn, claim, 1)
+  return taken
 }
 
 /** Defers the order by `ms`. */
@@ -94,14 +94,15 @@ export async function lockDueRedemption(
   turn: Turn,
   now: string,
 ): Promise<OrderedRedemption | undefined> {
-  const rows = sql`select r.entity_id, r.id from redemptions r where r.bank_due <= ${now}
-    and r.entity_id = turn.entity_id order by r.bank_due, r.id`
-  const shared = { from: sql`redemptions r`, where: sql`r.bank_due is not null`, rows }
-  const found =
-    await tx.all<OrderedRedemption>(sql`with chosen as materialized (${inTurns(turn, shared, lookedAtMax)})
-    select ${columns} from chosen join redemptions r on r.entity_id = chosen.entity_id and r.id = chosen.id
-    where r.bank_due <= ${now} order by chosen.position limit 1 for update of r skip locked`)
-  return served(turn, found)[0]
+  const claim = {
+    from: sql`redemptions r`,
+    alias: 'r',
+    where: () => sql`r.bank_due <= ${now}`,
+    order: sql`r.bank_due, r.id`,
+    columns,
+  }
+  const [found] = await claimInTurns<OrderedRedemption>(tx, turn, claim, 1)
+  return found
 }
 
 /** Locks this redemption, if a simulated bank still has to decide about it. */

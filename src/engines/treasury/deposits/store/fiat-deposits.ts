@@ -1,7 +1,9 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, raw, sql } from '#runtime/db/db'
-import { inTurns, lookedAtMax, served, type Turn } from '#runtime/turns/store'
+import { perEntity } from '#runtime/per-entity'
+import { claimInTurns } from '#runtime/turns/claim'
+import { lookedAtMax, type Turn } from '#runtime/turns/store'
 
 /** Money received by wire. Amounts are base units with `decimals` digits; dates are formatted for responses. */
 export type FiatDeposit = {
@@ -26,6 +28,8 @@ export type Wire = Pick<FiatDeposit, 'entityId' | 'id' | 'currency' | 'amount'> 
   redemptionId: string | null
 }
 
+type WireKey = Pick<Wire, 'entityId' | 'id'>
+
 /** A wire to insert. With the hash of a transaction, that brings the coins; without one they are minted. */
 type NewFiatDeposit = Wire &
   Omit<FiatDeposit, 'status'> & {
@@ -49,20 +53,23 @@ export const insertWire = async (tx: Db, wire: NewFiatDeposit): Promise<boolean>
 /** Wakes the minting workers when this `tx` commits. */
 export const announceWire = (tx: Db) => tx.run(sql`select pg_notify('wires', '')`)
 
+const wireColumns = raw('d.entity_id, d.id, d.currency, d.amount, d.blockchain, d.address, d.redemption_id')
+
 /** Claims the next wire to mint, which no other worker can claim then: round-robin over tenants, the oldest of each first. */
 export async function takeWire(db: Db, turn: Turn, at: string): Promise<Wire | undefined> {
-  const rows = sql`select f.entity_id, f.id from fiat_deposits f where f.state = 'waiting'
-    and f.entity_id = turn.entity_id order by f.create_date`
-  const shared = { from: sql`fiat_deposits f`, where: sql`f.state in ('waiting', 'minting')`, rows }
-  const taken = await db.all<Wire>(sql`with chosen as materialized (${inTurns(turn, shared, lookedAtMax)}),
-    next as materialized (
-      select f.entity_id, f.id from chosen join fiat_deposits f on f.entity_id = chosen.entity_id and f.id = chosen.id
-      where f.state = 'waiting' order by chosen.position limit 1 for update of f skip locked
-    )
-    update fiat_deposits f set state = 'minting', update_date = ${at}
-    from next where f.entity_id = next.entity_id and f.id = next.id
-    returning f.entity_id, f.id, f.currency, f.amount, f.blockchain, f.address, f.redemption_id`)
-  return served(turn, taken)[0]
+  const claim = {
+    from: sql`fiat_deposits d`,
+    alias: 'd',
+    where: () => sql`d.state = 'waiting'`,
+    order: sql`d.create_date`,
+    columns: sql`d.id`,
+    change: (
+      entityId: string,
+    ) => sql`update fiat_deposits d set state = 'minting', update_date = ${at} from taken
+      where d.entity_id = ${entityId} and d.id = taken.id returning ${wireColumns}`,
+  }
+  const [taken] = await claimInTurns<Wire>(db, turn, claim, 1)
+  return taken
 }
 
 /** Ends the mint of a wire: with the hash of its transaction, as failed, or to be minted again. */
@@ -76,13 +83,20 @@ export const endMint = (
       transaction_hash = ${transactionHash ?? null}, update_date = ${at}
     where entity_id = ${entityId} and id = ${id} and state = 'minting'`)
 
-const wireColumns = raw('d.entity_id, d.id, d.currency, d.amount, d.blockchain, d.address, d.redemption_id')
+type LostWire = Wire & { createDate: string }
 
 /** The oldest wire whose mint began before `since` and did not end, locked until the `tx` ends; it is not minted again. */
-export const lockLostWire = (tx: Db, since: string) =>
-  tx.maybe<Wire & { createDate: string }>(sql`select ${wireColumns}, d.create_date from fiat_deposits d
-    where d.state = 'minting' and d.update_date < ${since}
-    order by d.create_date limit 1 for update of d skip locked`)
+export async function lockLostWire(tx: Db, since: string): Promise<LostWire | undefined> {
+  const isLost = sql`d.state = 'minting' and d.update_date < ${since}`
+  const found = await tx.all<LostWire>(sql`select ${wireColumns}, d.create_date from fiat_deposits d
+    where ${isLost} order by d.create_date limit ${lookedAtMax}`)
+  for (const { entityId, id } of found) {
+    const lost = await tx.maybe<LostWire>(sql`select ${wireColumns}, d.create_date from fiat_deposits d
+      where d.entity_id = ${entityId} and d.id = ${id} and ${isLost} for update skip locked`)
+    if (lost) return lost
+  }
+  return undefined
+}
 
 /** Hashes of the transactions that brought the amount of a wire to its treasury and belong to no other wire. */
 export const arrivalsOfWire = async (db: Db, wire: Wire): Promise<string[]> =>
@@ -98,22 +112,28 @@ export const arrivalsOfWire = async (db: Db, wire: Wire): Promise<string[]> =>
  * Wires whose coins arrived from outside in a canonical block up to `completeTo`, locked until the `tx` ends. Coins that `bookUnclaimed`
  * did not book are no new ones: the platform moved them, as when it rebalances.
  */
-export const lockArrivedWires = (tx: Db, blockchain: string, completeTo: number) =>
-  tx.all<Wire>(sql`select ${wireColumns} from fiat_deposits d
-    where d.blockchain = ${blockchain} and d.state = 'minted' and exists (select 1 from treasury_arrivals a
+export async function lockArrivedWires(tx: Db, blockchain: string, completeTo: number): Promise<Wire[]> {
+  const hasArrived = sql`d.blockchain = ${blockchain} and d.state = 'minted' and exists (select 1 from treasury_arrivals a
       where a.entity_id = d.entity_id and a.blockchain = d.blockchain and a.tx_hash = d.transaction_hash
         and a.address = d.address and a.currency = d.currency and a.amount = d.amount
         and a.block_number <= ${completeTo} and exists (select 1 from unclaimed_arrivals u
           where u.entity_id = a.entity_id
-            and u.fact = concat_ws(':', 'unclaimed', a.block_hash, a.tx_hash, a.kind, a.position)))
-    order by d.entity_id, d.id for update of d`)
+            and u.fact = concat_ws(':', 'unclaimed', a.block_hash, a.tx_hash, a.kind, a.position)))`
+  const found = await tx.all<WireKey>(sql`select d.entity_id, d.id from fiat_deposits d where ${hasArrived}`)
+  return perEntity(found, (entityId, own) =>
+    tx.all<Wire>(sql`select ${wireColumns} from fiat_deposits d
+      where d.entity_id = ${entityId} and d.id = any(${own.map(({ id }) => id)}::uuid[]) and ${hasArrived}
+      order by d.id for update of d`),
+  )
+}
 
 /** Credited wires whose coins arrived in these transfers, locked until the `tx` ends. */
 export const lockCompleteWires = (tx: Db, transfers: readonly { entityId: string; txHash: string }[]) =>
-  tx.all<Wire>(sql`select ${wireColumns} from fiat_deposits d
-    where d.state = 'complete' and (d.entity_id, d.transaction_hash) in (select * from
-      unnest(${transfers.map((row) => row.entityId)}::uuid[], ${transfers.map((row) => row.txHash)}::text[]))
-    order by d.entity_id, d.id for update of d`)
+  perEntity(transfers, (entityId, own) =>
+    tx.all<Wire>(sql`select ${wireColumns} from fiat_deposits d
+      where d.entity_id = ${entityId} and d.transaction_hash = any(${own.map(({ txHash }) => txHash)}::text[])
+        and d.state = 'complete' order by d.id for update`),
+  )
 
 export async function setWires(
   tx: Db,

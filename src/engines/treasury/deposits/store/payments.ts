@@ -1,6 +1,6 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, raw, sql } from '#runtime/db/db'
+import { type Db, listedWord, raw, sql } from '#runtime/db/db'
 import {
   bigint,
   integer,
@@ -16,6 +16,7 @@ import {
 } from '#runtime/db/table'
 import type { Waiting } from '../../types.ts'
 import type { DepositReview } from '../types.ts'
+import { requireAll } from './require-all.ts'
 
 export type PaymentStatus = 'pending' | 'confirmed' | 'paid' | 'failed' | 'action_required'
 
@@ -84,23 +85,24 @@ export const paymentProgressOf = (tx: Db, entityId: string, paymentIntentId: str
       coalesce(bool_or(status = 'paid'), false) as settled
     from payments where entity_id = ${entityId} and payment_intent_id = ${paymentIntentId} and type = 'payment'`)
 
-/** Payments whose block has its confirmations and that wait for no review, oldest first. */
-export const lockFinal = (tx: Db, blockchain: string, upToNumber: number) =>
-  tx.all<Payment>(sql`select ${columns} from payments p
-    where p.blockchain = ${blockchain} and p.status in ('pending', 'confirmed')
+const isOpen = raw(`p.status in ('pending', 'confirmed')`)
+
+/** Payments whose block has its confirmations and that wait for no review, oldest first. The caller has the lock of the feed. */
+export const finalPayments = (tx: Db, blockchain: string, upToNumber: number) =>
+  tx.all<Payment>(sql`select ${columns} from payments p where p.blockchain = ${blockchain} and ${isOpen}
       and p.block_number <= ${upToNumber} and p.block_hash is not null and p.review is distinct from 'pending'
-    order by p.id for update`)
+    order by p.id`)
 
 /** Payments orphaned from a block up to `upToNumber` whose transaction no later block includes. */
-export const lockLost = (tx: Db, blockchain: string, upToNumber: number) =>
-  tx.all<Payment>(sql`select ${columns} from payments p
-    where p.blockchain = ${blockchain} and p.status in ('pending', 'confirmed')
-      and p.block_number <= ${upToNumber} and p.block_hash is null order by p.id for update`)
+export const lostPayments = (tx: Db, blockchain: string, upToNumber: number) =>
+  tx.all<Payment>(sql`select ${columns} from payments p where p.blockchain = ${blockchain} and ${isOpen}
+      and p.block_number <= ${upToNumber} and p.block_hash is null order by p.id`)
 
-export const lockOfBlock = (tx: Db, blockchain: string, blockHash: string) =>
+export const paymentsOfBlock = (tx: Db, blockchain: string, blockHash: string) =>
   tx.all<Payment>(sql`select ${columns} from payments p
-    where p.blockchain = ${blockchain} and p.block_hash = ${blockHash} order by p.id for update`)
+    where p.blockchain = ${blockchain} and p.block_hash = ${blockHash} order by p.id`)
 
+/** Sets the status of open payments. */
 export async function setStatus(
   tx: Db,
   payments: readonly Payment[],
@@ -108,14 +110,23 @@ export async function setStatus(
   at: string,
 ): Promise<void> {
   if (payments.length === 0) return
-  await tx.run(sql`update payments p set status = ${status}, update_date = ${at} where ${among(payments)}`)
+  const count = await tx.run(sql`update payments p set status = ${status}, update_date = ${at}
+    where ${among(payments)} and ${isOpen}`)
+  requireAll(count, payments)
 }
 
-/** Returns payments to `pending`, except denied ones: no canonical block holds them now. */
-export async function orphan(tx: Db, payments: readonly Payment[], at: string): Promise<void> {
-  await tx.run(sql`update payments p set status = case when p.review = 'denied' then p.status else 'pending' end,
+/** Returns payments of a block to `pending`, except denied ones: no canonical block holds them now. */
+export async function orphan(
+  tx: Db,
+  payments: readonly Payment[],
+  blockHash: string,
+  at: string,
+): Promise<void> {
+  const count =
+    await tx.run(sql`update payments p set status = case when p.review = 'denied' then p.status else 'pending' end,
       block_hash = null, update_date = ${at}
-    where ${among(payments)}`)
+    where ${among(payments)} and p.block_hash = ${blockHash}`)
+  requireAll(count, payments)
 }
 
 const among = (payments: readonly Payment[]) =>
@@ -175,7 +186,7 @@ export function findPayments(
       filters.paymentIntentId === undefined
         ? undefined
         : sql`p.payment_intent_id = ${filters.paymentIntentId}`,
-      filters.status && sql`p.status = ${filters.status}`,
+      filters.status && sql`p.status = ${listedWord(filters.status)}`,
       filters.matchesNothing ? raw('false') : undefined,
     ],
   }

@@ -1,6 +1,6 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, raw, sql } from '#runtime/db/db'
+import { type Db, listedWord, raw, sql } from '#runtime/db/db'
 import {
   bigint,
   integer,
@@ -16,6 +16,7 @@ import {
 } from '#runtime/db/table'
 import type { Waiting } from '../../types.ts'
 import type { DepositReview } from '../types.ts'
+import { requireAll } from './require-all.ts'
 
 export type TransferStatus = 'pending' | 'running' | 'complete' | 'failed'
 
@@ -72,25 +73,26 @@ export const saveIncoming = (tx: Db, rows: readonly PlacedTransfer[]) =>
 
 const isComing = raw(`t.direction = 'in' and t.status in ('pending', 'running')`)
 
-/** Incoming transfers whose block has its confirmations and that wait for no review. */
-export const lockFinalIncoming = (tx: Db, blockchain: string, upToNumber: number) =>
+/** Incoming transfers whose block has its confirmations and that wait for no review. The caller has the lock of the feed. */
+export const finalIncoming = (tx: Db, blockchain: string, upToNumber: number) =>
   tx.all<Transfer>(sql`select ${columns} from transfers t where t.blockchain = ${blockchain} and ${isComing}
     and t.block_number <= ${upToNumber} and t.block_hash is not null and t.review is distinct from 'pending'
-    order by t.id for update`)
+    order by t.id`)
 
 /** Incoming transfers orphaned from a block up to `upToNumber` that no later block includes. */
-export const lockLostIncoming = (tx: Db, blockchain: string, upToNumber: number) =>
+export const lostIncoming = (tx: Db, blockchain: string, upToNumber: number) =>
   tx.all<Transfer>(sql`select ${columns} from transfers t where t.blockchain = ${blockchain} and ${isComing}
-    and t.block_number <= ${upToNumber} and t.block_hash is null order by t.id for update`)
+    and t.block_number <= ${upToNumber} and t.block_hash is null order by t.id`)
 
-export const lockIncomingOf = (tx: Db, blockchain: string, blockHash: string) =>
+export const incomingOfBlock = (tx: Db, blockchain: string, blockHash: string) =>
   tx.all<Transfer>(sql`select ${columns} from transfers t
-    where t.blockchain = ${blockchain} and t.block_hash = ${blockHash} order by t.id for update`)
+    where t.blockchain = ${blockchain} and t.block_hash = ${blockHash} order by t.id`)
 
 const among = (rows: readonly Transfer[]) =>
   sql`(t.entity_id, t.id) in (select * from unnest(${rows.map((row) => row.entityId)}::uuid[],
     ${rows.map((row) => row.id)}::uuid[]))`
 
+/** Sets the status of transfers that are coming. */
 export async function setIncoming(
   tx: Db,
   rows: readonly Transfer[],
@@ -98,15 +100,24 @@ export async function setIncoming(
   at: string,
 ): Promise<void> {
   if (rows.length === 0) return
-  await tx.run(sql`update transfers t set status = ${status}, update_date = ${at},
+  const count = await tx.run(sql`update transfers t set status = ${status}, update_date = ${at},
       error_code = ${status === 'failed' ? 'transfer_failed' : null}
-    where ${among(rows)}`)
+    where ${among(rows)} and ${isComing}`)
+  requireAll(count, rows)
 }
 
-/** Returns transfers to `pending`, except denied ones: no canonical block holds them now. */
-export const orphanIncoming = (tx: Db, rows: readonly Transfer[], at: string) =>
-  tx.run(sql`update transfers t set status = case when t.review = 'denied' then t.status else 'pending' end,
-      block_hash = null, update_date = ${at} where ${among(rows)}`)
+/** Returns transfers of a block to `pending`, except denied ones: no canonical block holds them now. */
+export async function orphanIncoming(
+  tx: Db,
+  rows: readonly Transfer[],
+  blockHash: string,
+  at: string,
+): Promise<void> {
+  const count =
+    await tx.run(sql`update transfers t set status = case when t.review = 'denied' then t.status else 'pending' end,
+      block_hash = null, update_date = ${at} where ${among(rows)} and t.block_hash = ${blockHash}`)
+  requireAll(count, rows)
+}
 
 /** Sums the transfers to the entity that are not complete yet, by currency, in base units. */
 export const unsettledTransfers = (db: Db, entityId: string) =>
@@ -133,7 +144,10 @@ export function findBusinessTransfers(
     from: raw('transfers t'),
     alias: 't',
     scope: sql`t.entity_id = ${entityId}`,
-    filters: [direction && sql`t.direction = ${direction}`, matchesNothing ? raw('false') : undefined],
+    filters: [
+      direction && sql`t.direction = ${listedWord(direction)}`,
+      matchesNothing ? raw('false') : undefined,
+    ],
   }
   return readPage<Transfer>(db, source, page)
 }

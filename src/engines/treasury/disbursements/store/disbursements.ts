@@ -1,14 +1,8 @@
 import { type Db, join, raw, type Sql, sql } from '#runtime/db/db'
-import {
-  inTurns,
-  isNotDeferred,
-  lookedAtMax,
-  newTurn,
-  type Shared,
-  served,
-  type Turn,
-} from '#runtime/turns/store'
-import { hasEnded, type SentTransaction } from '../../store/platform-transactions.ts'
+import { perEntity } from '#runtime/per-entity'
+import { claimInTurns, type QueueClaim } from '#runtime/turns/claim'
+import { isNotDeferred, lookedAtMax, type Turn, takeInTurns } from '#runtime/turns/store'
+import { hasEnded, inProgress, type SentTransaction } from '../../store/platform-transactions.ts'
 import type { Waiting } from '../../types.ts'
 
 /** Kinds of outgoing money: a payout, a transfer to the merchant's own address, a refund to the payer, or coins to redeem. */
@@ -81,33 +75,37 @@ const kept = {
 
 const columnsOf = (
   kind: DisbursementKind,
-): Sql => sql`${kind} as kind, o.entity_id, o.id, ${kept[kind].columns}, o.blockchain, o.token_id, o.currency, o.amount,
+): Sql => sql`${raw(`'${kind}'`)} as kind, o.entity_id, o.id, ${kept[kind].columns}, o.blockchain, o.token_id, o.currency, o.amount,
   o.waiting, o.create_date`
 
-/** Waiting disbursements; `rows` are those of a tenant that are not deferred. */
-function dueOf(kind: DisbursementKind, blockchain: string): Shared {
-  const { table, isWaiting } = kept[kind]
-  const where = sql`o.blockchain = ${blockchain} and ${isWaiting}`
-  const rows = sql`select o.entity_id, o.id from ${table} o where ${where} and o.next_attempt_at <= now()
-    and o.entity_id = turn.entity_id order by o.next_attempt_at, o.id`
-  return { from: sql`${table} o`, where, rows }
-}
+const isDue = (kind: DisbursementKind, blockchain: string): Sql =>
+  sql`o.blockchain = ${blockchain} and ${kept[kind].isWaiting} and o.next_attempt_at <= now()`
+
+const isSubmitted = (kind: DisbursementKind, blockchain: string): Sql =>
+  sql`o.blockchain = ${blockchain} and ${kept[kind].isUnderWay}`
+
+/** Disbursements with their transactions. */
+const paidBy = (kind: DisbursementKind): Sql =>
+  sql`${kept[kind].table} o join platform_transactions t using (entity_id, id)`
 
 /** The kinds of disbursement that are due on a chain. It is polled and mostly finds none, so it reads no deferred row. */
 export async function pendingWork(
   db: Db,
   blockchain: string,
 ): Promise<{ waiting: DisbursementKind[]; underWay: boolean }> {
-  const first = (kind: DisbursementKind) => inTurns(newTurn('paying'), dueOf(kind, blockchain), 1)
-  const isAnyUnderWay = (kind: DisbursementKind) =>
-    sql`exists (select 1 from ${kept[kind].table} o where o.blockchain = ${blockchain} and ${kept[kind].isUnderWay})`
+  // Where tenants are on several servers, each sends all rows that it finds.
+  const isAny = (from: Sql, where: Sql) => sql`exists (select 1 from ${from} where ${where} limit 1)`
+  const isAnyOf = (kind: DisbursementKind, where: Sql) => isAny(sql`${kept[kind].table} o`, where)
   const { underWay, ...is } = await db.one<Record<DisbursementKind | 'underWay', boolean>>(sql`select
     ${join(
-      disbursementKinds.map((kind) => sql`exists (${first(kind)}) as ${raw(kind)}`),
+      disbursementKinds.map((kind) => sql`${isAnyOf(kind, isDue(kind, blockchain))} as ${raw(kind)}`),
       ', ',
     )},
-    ${join(disbursementKinds.map(isAnyUnderWay), ' or ')}
-      or exists (select 1 from sweeps s where s.blockchain = ${blockchain} and s.status = 'pending') as under_way`)
+    ${join(
+      disbursementKinds.map((kind) => isAnyOf(kind, isSubmitted(kind, blockchain))),
+      ' or ',
+    )}
+      or ${isAny(sql`sweeps s`, sql`s.blockchain = ${blockchain} and s.status = 'pending'`)} as under_way`)
   return { waiting: disbursementKinds.filter((kind) => is[kind]), underWay }
 }
 
@@ -121,12 +119,15 @@ export async function claimWaiting(
   kind: DisbursementKind,
   blockchain: string,
 ): Promise<Disbursement | undefined> {
-  const due = dueOf(kind, blockchain)
-  const found =
-    await tx.all<Disbursement>(sql`with chosen as materialized (${inTurns(turn, due, lookedAtMax)})
-    select ${columnsOf(kind)} from chosen join ${due.from} on o.entity_id = chosen.entity_id and o.id = chosen.id
-    where ${due.where} and o.next_attempt_at <= now() order by chosen.position limit 1 for update of o skip locked`)
-  return served(turn, found)[0]
+  const claim = {
+    from: sql`${kept[kind].table} o`,
+    alias: 'o',
+    where: () => isDue(kind, blockchain),
+    order: sql`o.next_attempt_at, o.id`,
+    columns: columnsOf(kind),
+  }
+  const [found] = await claimInTurns<Disbursement>(tx, turn, claim, 1)
+  return found
 }
 
 /** Defers the disbursement by `ms`, behind disbursements that were due before it. */
@@ -208,11 +209,8 @@ export const leaving = join(
       sql`select o.entity_id, o.currency, o.amount from ${table} o
         join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
         where ((${isWaiting}) or (${isUnderWay})) and t.state in ('CONFIRMED', 'COMPLETE')`,
-      // Reads from the few transactions in progress, never from all rows: `offset 0` keeps the planner from reordering.
-      sql`select o.* from (select entity_id, id from platform_transactions
-          where state <> 'COMPLETE' and state in ('QUEUED', 'SENT', 'STUCK') offset 0) t
-        cross join lateral (select entity_id, currency, -amount from ${table}
-          where entity_id = t.entity_id and id = t.id and status = ${complete} offset 0) o`,
+      sql`select o.entity_id, o.currency, -o.amount from ${inProgress} t
+        join ${table} o on o.entity_id = t.entity_id and o.id = t.id where o.status = ${complete}`,
     ]
   }),
   ' union all ',
@@ -223,77 +221,69 @@ type DisbursementTransaction = { state: string; txHash: string | null; errorReas
 
 const transactionColumns = sql`t.state, t.tx_hash, t.error_reason`
 
-/** Disbursements whose transaction ended and that are not deferred, round-robin over tenants. */
-export async function endedDisbursements(
+/** The disbursements of a kind and chain whose transaction has ended, in a block up to `completeTo` or in none. */
+export type EndedQueue = { kind: DisbursementKind; blockchain: string; completeTo: number }
+
+const isEnded = ({ kind, blockchain, completeTo }: EndedQueue, entityId: Sql): Sql =>
+  sql`${isSubmitted(kind, blockchain)} and ${hasEnded(completeTo)}
+    and ${isNotDeferred('settling disbursements', blockchain, entityId, sql`o.id::text`)}`
+
+/** Lets `take` lock and end such disbursements that are not deferred, at most `limit`, round-robin over tenants. */
+export const endedDisbursements = (
   db: Db,
   turn: Turn,
-  kind: DisbursementKind,
-  blockchain: string,
-  completeTo: number,
+  queue: EndedQueue,
+  take: (entityId: string, limit: number) => Promise<readonly DisbursementRef[]>,
   limit: number,
-): Promise<readonly DisbursementRef[]> {
-  const { table, isUnderWay } = kept[kind]
-  const where = sql`o.blockchain = ${blockchain} and ${isUnderWay}`
-  const rows = sql`select o.entity_id, o.id from ${table} o
-    join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
-    where ${where} and o.entity_id = turn.entity_id and ${hasEnded(completeTo)}
-      and ${isNotDeferred(turn.queue, blockchain, sql`o.entity_id`, sql`o.id::text`)} order by o.id`
-  return served(
-    turn,
-    await db.all<DisbursementRef>(inTurns(turn, { from: sql`${table} o`, where, rows }, limit)),
-  )
-}
+): Promise<readonly DisbursementRef[]> =>
+  takeInTurns(db, turn, { from: paidBy(queue.kind), where: isEnded(queue, sql`o.entity_id`), take }, limit)
 
 export type DisbursementRef = { entityId: string; id: string }
 
-/** Reads those disbursements again and locks them until the `tx` ends. Skips disbursements that others have locked. */
+/** Locks such disbursements of one entity, or one of them, until the `tx` ends. Skips disbursements that others have locked. */
 export const lockEnded = (
   tx: Db,
-  kind: DisbursementKind,
-  blockchain: string,
-  completeTo: number,
-  refs: readonly DisbursementRef[],
+  queue: EndedQueue,
+  { entityId, id }: Pick<DisbursementRef, 'entityId'> & Partial<DisbursementRef>,
+  limit: number,
 ) =>
   tx.all<
     Disbursement & DisbursementTransaction
-  >(sql`select ${columnsOf(kind)}, ${transactionColumns} from ${kept[kind].table} o
-    join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
-    where (o.entity_id, o.id) in (select * from unnest(${refs.map((ref) => ref.entityId)}::uuid[],
-        ${refs.map((ref) => ref.id)}::uuid[]))
-      and o.blockchain = ${blockchain} and ${kept[kind].isUnderWay} and ${hasEnded(completeTo)}
-    order by o.entity_id, o.id for update of o skip locked`)
+  >(sql`select ${columnsOf(queue.kind)}, ${transactionColumns} from ${paidBy(queue.kind)}
+    where o.entity_id = ${entityId} and ${id === undefined ? sql`true` : sql`o.id = ${id}`}
+      and ${isEnded(queue, sql`${entityId}`)}
+    order by o.id limit ${limit} for update of o skip locked`)
+
+/** A disbursement that shows the hash of its transaction. */
+export type ShownDisbursement = DisbursementRef & { status: string }
 
 /**
- * Copies new transaction hashes to their disbursements, round-robin over tenants; a transfer is `running` from then on.
- * Returns the changed disbursements.
+ * Copies new transaction hashes to their disbursements, round-robin over tenants; a transfer is `running` from then on. `proceed`
+ * is part of the `tx` that changed those of one tenant.
  */
-export async function showHashes(
-  tx: Db,
+export function showHashes(
+  db: Db,
   turn: Turn,
-  kind: DisbursementKind,
-  blockchain: string,
+  { kind, blockchain }: Pick<EndedQueue, 'kind' | 'blockchain'>,
   at: string,
   limit: number,
-) {
-  const { table, isUnderWay, sent } = kept[kind]
-  const where = sql`o.blockchain = ${blockchain} and ${isUnderWay}`
-  const signed = sql`t.tx_hash is distinct from o.transaction_hash
-    and t.state in ('SENT', 'STUCK', 'CONFIRMED', 'COMPLETE')`
-  const rows = sql`select o.entity_id, o.id from ${table} o
-    join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
-    where ${where} and o.entity_id = turn.entity_id and ${signed} order by o.id`
-  const shown = await tx.all<DisbursementRef & { status: string }>(sql`with chosen as materialized (
-      ${inTurns(turn, { from: sql`${table} o`, where, rows }, limit)}
-    ), signed as materialized (
-      select o.entity_id, o.id, t.tx_hash from chosen
-      join ${table} o on o.entity_id = chosen.entity_id and o.id = chosen.id
-      join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
-      where ${where} and ${signed} order by o.entity_id, o.id for update of o skip locked
-    )
-    update ${table} u set transaction_hash = t.tx_hash, update_date = ${at}, status = ${sent}
-    from signed t where u.entity_id = t.entity_id and u.id = t.id
-    returning u.entity_id, u.id, u.status`)
-  return served(turn, shown)
+  proceed?: QueueClaim<ShownDisbursement>['proceed'],
+): Promise<readonly ShownDisbursement[]> {
+  const { table, sent } = kept[kind]
+  const claim: QueueClaim<ShownDisbursement> = {
+    from: paidBy(kind),
+    alias: 'o',
+    where: () => sql`${isSubmitted(kind, blockchain)} and t.tx_hash is distinct from o.transaction_hash
+      and t.state in ('SENT', 'STUCK', 'CONFIRMED', 'COMPLETE')`,
+    order: sql`o.id`,
+    columns: sql`o.id, t.tx_hash`,
+    change: (
+      entityId,
+    ) => sql`update ${table} o set transaction_hash = taken.tx_hash, update_date = ${at}, status = ${sent}
+      from taken where o.entity_id = ${entityId} and o.id = taken.id returning o.entity_id, o.id, o.status`,
+    ...(proceed && { proceed }),
+  }
+  return claimInTurns(db, turn, claim, limit)
 }
 
 export type Ending = {
@@ -317,12 +307,13 @@ export const lockDisbursementsOf = (
   blockchain: string,
   sent: readonly SentTransaction[],
 ) =>
-  tx.all<Disbursement & { ended: Ending['status'] | null }>(sql`select ${columnsOf(kind)},
-      case o.status when ${kept[kind].complete} then 'complete' when 'failed' then 'failed' end as ended
-    from ${kept[kind].table} o where o.blockchain = ${blockchain} and o.submitted
-      and (o.entity_id, o.transaction_hash) in (select * from unnest(${sent.map((row) => row.entityId)}::uuid[],
-        ${sent.map((row) => row.txHash)}::text[]))
-    order by o.entity_id, o.id for update`)
+  perEntity(sent, (entityId, own) =>
+    tx.all<Disbursement & { ended: Ending['status'] | null }>(sql`select ${columnsOf(kind)},
+        case o.status when ${kept[kind].complete} then 'complete' when 'failed' then 'failed' end as ended
+      from ${kept[kind].table} o where o.blockchain = ${blockchain} and o.submitted
+        and o.entity_id = ${entityId} and o.transaction_hash = any(${own.map(({ txHash }) => txHash)}::text[])
+      order by o.id for update`),
+  )
 
 /** Restores the status that the disbursement had before it ended. */
 export const setUnderWay = (tx: Db, { kind, entityId, id }: Disbursement, at: string) =>
@@ -358,8 +349,11 @@ export const restoreDisbursements = (tx: Db, kind: DisbursementKind, copies: rea
 
 /** Locks those of these disbursements that have no transaction, and have not ended or failed, until the `tx` ends. */
 export const lockUnpaid = (tx: Db, kind: DisbursementKind, refs: readonly DisbursementRef[]) =>
-  tx.all<Disbursement & { status: string }>(sql`select ${columnsOf(kind)}, o.status from ${kept[kind].table} o
-    where (o.entity_id, o.id) in (select * from unnest(${refs.map((ref) => ref.entityId)}::uuid[],
-        ${refs.map((ref) => ref.id)}::uuid[]))
-      and ${kept[kind].leaves} and not o.submitted and o.status in ('pending', 'failed')
-    order by o.entity_id, o.id for update`)
+  perEntity(refs, (entityId, own) =>
+    tx.all<
+      Disbursement & { status: string }
+    >(sql`select ${columnsOf(kind)}, o.status from ${kept[kind].table} o
+      where o.entity_id = ${entityId} and o.id = any(${own.map(({ id }) => id)}::uuid[])
+        and ${kept[kind].leaves} and not o.submitted and o.status in ('pending', 'failed')
+      order by o.id for update`),
+  )

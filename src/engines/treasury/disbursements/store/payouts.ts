@@ -1,6 +1,6 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, raw, sql } from '#runtime/db/db'
+import { type Db, listedWord, raw, sql } from '#runtime/db/db'
 import type { Waiting } from '../../types.ts'
 
 export const payoutStatuses = ['pending', 'complete', 'failed'] as const
@@ -49,12 +49,13 @@ export const findPayout = (db: Db, entityId: string, id: string) =>
   db.maybe<Payout>(sql`select ${columns} from payouts p where p.entity_id = ${entityId} and p.id = ${id}`)
 
 type PayoutFilters = {
-  walletId?: string | undefined
   recipientId?: string | undefined
   statuses?: readonly string[] | undefined
   /** A payout matches only if its currency equals all of these. */
   currencies: readonly string[]
-  chain?: string | undefined
+  blockchain?: string | undefined
+  /** Set by filters on wallets and chains from which no payout comes. */
+  matchesNothing?: boolean
 }
 
 export function findPayouts(
@@ -63,19 +64,19 @@ export function findPayouts(
   filters: PayoutFilters,
   page: PageQuery,
 ): Promise<Page<Payout>> {
-  const { walletId, recipientId, statuses, currencies, chain } = filters
+  const { recipientId, statuses, currencies, blockchain, matchesNothing } = filters
   const source: Source = {
     columns,
     from: raw('payouts p'),
     alias: 'p',
     scope: sql`p.entity_id = ${entityId}`,
     filters: [
-      walletId === undefined ? undefined : sql`p.wallet_id = ${walletId}`,
       recipientId === undefined ? undefined : sql`p.recipient_id = ${recipientId}`,
-      statuses && sql`p.status = any(${statuses}::text[])`,
-      ...currencies.map((currency) => sql`p.currency = ${currency}`),
-      chain === undefined ? undefined : sql`p.chain = ${chain}`,
+      ...currencies.map((currency) => sql`p.currency = ${listedWord(currency)}`),
+      blockchain === undefined ? undefined : sql`p.blockchain = ${listedWord(blockchain)}`,
+      matchesNothing ? raw('false') : undefined,
     ],
+    among: statuses && { column: raw('p.status'), type: 'text', values: statuses },
   }
   return readPage<Payout>(db, source, page)
 }

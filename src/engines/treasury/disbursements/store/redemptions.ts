@@ -75,10 +75,12 @@ export function findRedemptions(
     from: redemptions,
     alias: 'r',
     scope: sql`r.entity_id = ${entityId}`,
-    filters: [
-      bankAccountId === undefined ? undefined : sql`r.bank_account_id = ${bankAccountId}`,
-      statuses && sql`redemption_status(r.status, r.bank_state) = any(${statuses}::text[])`,
-    ],
+    filters: [bankAccountId === undefined ? undefined : sql`r.bank_account_id = ${bankAccountId}`],
+    among: statuses && {
+      column: raw('redemption_status(r.status, r.bank_state)'),
+      type: 'text',
+      values: statuses,
+    },
   }
   return readPage<Redemption>(db, source, page)
 }

@@ -1,6 +1,7 @@
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Db, raw, scan, sql } from '#runtime/db/db'
+import { numeric, table, text, timestamptz, uuid } from '#runtime/db/table'
 import { leaving } from '../../disbursements/store/disbursements.ts'
 import { moving } from '../../rebalancing/store.ts'
 
@@ -86,26 +87,39 @@ const sumOf = (part: Exclude<keyof MoneySums, 'currency' | 'gap'>) =>
   sql`coalesce(sum(amount) filter (where part = ${part}), 0) as ${raw(part)}`
 
 /** Claims the comparison if it is due, for one process; the next is due `restMs` from now, in database time. */
-export const claimWatch = async (db: Db, restMs: number): Promise<boolean> =>
-  (await db.run(sql`insert into money_watch as w (due) values (now() + ${restMs} * interval '1 millisecond')
-    on conflict (one) do update set due = excluded.due where w.due <= now()`)) === 1
+export async function claimWatch(db: Db, restMs: number): Promise<boolean> {
+  const due = sql`now() + ${restMs} * interval '1 millisecond'`
+  if ((await db.run(sql`update money_watch set due = ${due} where due <= now()`)) === 1) return true
+  return (await db.run(sql`insert into money_watch (due) values (${due}) on conflict (one) do nothing`)) === 1
+}
 
 export const setWatchDue = (db: Db, restMs: number) =>
   db.run(sql`update money_watch set due = now() + ${restMs} * interval '1 millisecond'`)
 
+const moneyGaps = table('money_gaps', {
+  entityId: uuid,
+  id: uuid,
+  currency: text,
+  owed: numeric,
+  coins: numeric,
+  gap: numeric,
+  createDate: timestamptz,
+})
+
 /** Stores the gaps whose amount differs from the one stored last, and returns those. */
 export async function recordMoneyGaps(db: Db, nowMs: number, gaps: readonly MoneyGap[]): Promise<MoneyGap[]> {
   if (gaps.length === 0) return []
-  const rows = await db.all<{ key: string }>(sql`insert into money_gaps
-      (entity_id, id, currency, owed, coins, gap, create_date)
-    select n.*, ${formatInstant(nowMs)}
-    from unnest(${gaps.map(({ entityId }) => entityId)}::uuid[], ${gaps.map(() => newId(nowMs))}::uuid[],
-      ${gaps.map(({ currency }) => currency)}::text[], ${gaps.map(({ owed }) => String(owed))}::numeric[],
-      ${gaps.map(({ coins }) => String(coins))}::numeric[], ${gaps.map(({ gap }) => String(gap))}::numeric[])
-      as n(e, i, y, o, c, g)
-    where n.g is distinct from (select m.gap from money_gaps m where m.entity_id = n.e and m.currency = n.y
-      order by m.create_date desc, m.id desc limit 1)
-    returning entity_id || currency as key`)
-  const written = new Set(rows.map(({ key }) => key))
-  return gaps.filter(({ entityId, currency }) => written.has(entityId + currency))
+  const stored = await db.all<Pick<MoneyGap, 'entityId' | 'currency' | 'gap'>>(
+    sql`select distinct on (m.entity_id, m.currency) m.entity_id, m.currency, m.gap from money_gaps m
+      where m.entity_id = any(${gaps.map(({ entityId }) => entityId)}::uuid[])
+      order by m.entity_id, m.currency, m.create_date desc, m.id desc`,
+  )
+  const news = gaps.filter(
+    ({ entityId, currency, gap }) =>
+      !stored.some((each) => each.entityId === entityId && each.currency === currency && each.gap === gap),
+  )
+  const createDate = formatInstant(nowMs)
+  if (news.length > 0)
+    await db.run(moneyGaps.insert(news.map((row) => ({ ...row, id: newId(nowMs), createDate }))))
+  return news
 }

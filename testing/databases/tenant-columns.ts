@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { parseSync } from 'libpg-query'
+import type { TenantColumns } from './statement-kinds.ts'
+import { nameOf, type Part, partOf, partsOf, stringsOf } from './statement-parts.ts'
+
+const folder = new URL('../../migrations/', import.meta.url)
+
+/** The tables and views of tenants as the migrations make them, and the column of each that names the tenant. */
+export function readTenantColumns(): TenantColumns {
+  const columns = new Map([['entities', 'id']])
+  for (const name of readdirSync(folder).sort()) {
+    if (!name.endsWith('.sql')) continue
+    for (const { stmt } of parseSync(readFileSync(new URL(name, folder), 'utf8')).stmts ?? []) {
+      const relation = tenantRelationOf(stmt as Part)
+      if (relation !== undefined) columns.set(relation, 'entity_id')
+    }
+  }
+  // A trigger builds it from a list of views.
+  columns.set('notified_resources', 'entity_id')
+  return columns
+}
+
+function tenantRelationOf(statement: Part): string | undefined {
+  const table = partOf(statement, 'CreateStmt')
+  if (table) {
+    const names = partsOf(table, 'tableElts').map((each) => partOf(each, 'ColumnDef')?.['colname'])
+    return names.includes('entity_id') ? nameOf(partOf(table, 'relation')!, 'relname') : undefined
+  }
+  const view = partOf(statement, 'ViewStmt')
+  if (!view) return undefined
+  const query = partOf(partOf(view, 'query')!, 'SelectStmt')!
+  return isOfTenants(query) ? nameOf(partOf(view, 'view')!, 'relname') : undefined
+}
+
+/** Whether a query has a column `entity_id`. */
+function isOfTenants(query: Part): boolean {
+  const left = partOf(query, 'larg')
+  if (left) return isOfTenants(left)
+  return partsOf(query, 'targetList').some((each) => {
+    const target = partOf(each, 'ResTarget')!
+    const column = partOf(partOf(target, 'val')!, 'ColumnRef')
+    return (target['name'] ?? (column && stringsOf(column, 'fields').at(-1))) === 'entity_id'
+  })
+}
