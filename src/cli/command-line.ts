@@ -119,7 +119,7 @@ const commands: CommandTable = {
   },
   'root-key': {
     summary:
-      'Show the versions of the root key, which encrypts all stored keys; rotate it while the program runs.',
+      'Show the versions of the root key, which encrypts all stored keys; rotate it while the program runs; split it into shares.',
     load: async () => (await import('./root-key.ts')).rootKeyCommand,
   },
   'webhook-keys': {

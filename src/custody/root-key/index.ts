@@ -7,4 +7,12 @@ export {
   RotationRefused,
   rotateRootKey,
 } from './rotate.ts'
+export {
+  joinRootKey,
+  rootKeyFingerprint,
+  type ShareCounts,
+  SharesRefused,
+  sharesMax,
+  splitRootKey,
+} from './shares.ts'
 export { rootKeyAdvice, rootKeyStates } from './states.ts'
