@@ -36,6 +36,8 @@ export async function startRunServer(databaseUrl: string | undefined): Promise<R
       (error: Error) => response.writeHead(500).end(String(error.stack)),
     )
   }).listen(0, '127.0.0.1')
+  // A busy run closes a connection late, when a test sends its next request on it.
+  listener.keepAliveTimeout = 0
   await new Promise((resolve) => listener.once('listening', resolve))
   const stop = async () => {
     listener.close()

@@ -336,7 +336,7 @@ it('a quote ends after five minutes', async () => {
   const { body } = await quote({ amount: String(amount), requests: [fast] })
   expect(body.expiry).toEqual({ mode: 'TIMESTAMP', expiresAt: body.issuedAt + 300 })
   const burning = { to: freshAddress(), caller: zeroAddress }
-  await base.rpc('evm_increaseTime', [301])
+  await base.rpc('evm_increaseTime', [600])
   await base.mine()
   expect((await burnPrepaid(body.signedQuote, burning)).ok).toBe(false)
 })

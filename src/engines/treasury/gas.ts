@@ -60,8 +60,16 @@ export async function coinsForGas(
   return (await coinsByUse(db, { entityId, address, tokenId })).forGas
 }
 
-/** When each treasury was refilled last. Several installations in one process have treasuries of the same addresses. */
-const askedAtMs = new WeakMap<Chain, Map<string, number>>()
+/** Times of the last request for gas of a treasury, and of the last alarm. */
+type GasRequests = { askedMs: number; alarmedMs: number | undefined }
+
+/** Several installations in one process have treasuries of the same addresses. */
+const asked = new WeakMap<Chain, Map<string, GasRequests>>()
+
+/** Time without a request after which the next one begins anew: coins came meanwhile. */
+const overMs = 10 * 60_000
+/** Time after which an alarm whose cause lasts is raised again. */
+const remindMs = 60 * 60_000
 
 /** Refills a treasury that runs low from the sandbox's faucet; elsewhere raises an alarm, and its payments wait. */
 export async function refillGas(
@@ -70,14 +78,18 @@ export async function refillGas(
   { entityId, blockchain, address }: TreasuryRow,
   gasFaucet: GasFaucet | undefined,
 ): Promise<void> {
-  const asked = askedAtMs.get(chain) ?? new Map<string, number>()
-  askedAtMs.set(chain, asked)
-  const askedMs = asked.get(address)
+  const ofChain = asked.get(chain) ?? new Map<string, GasRequests>()
+  asked.set(chain, ofChain)
+  const before = ofChain.get(address)
+  const nowMs = performance.now()
   const restMs = chain.local ? againAfterLocalMs : againAfterMs
-  if (askedMs !== undefined && performance.now() - askedMs < restMs) return
-  asked.set(address, performance.now())
-  if (chain.local && gasFaucet) await gasFaucet(blockchain, address)
-  else
+  if (before && nowMs - before.askedMs < restMs) return
+  const last = before && nowMs - before.askedMs < overMs ? before.alarmedMs : undefined
+  const isFaucetAsked = chain.local && gasFaucet
+  const alarms = !isFaucetAsked && (last === undefined || nowMs - last >= remindMs)
+  ofChain.set(address, { askedMs: nowMs, alarmedMs: alarms ? nowMs : last })
+  if (isFaucetAsked) await gasFaucet(blockchain, address)
+  if (alarms)
     raiseAlarm(
       ctx.log,
       'treasury-low-on-gas',
