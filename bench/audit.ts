@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { openAuditSigner } from '#custody/installation/audit-signer'
+import { type AuditKey, openAuditSigner } from '#custody/installation/audit-signer'
 import { openVault } from '#custody/sealing/sealing'
 import { linkEntries, trailOf, verifyDatabase } from '#engines/audit/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -33,7 +33,7 @@ export const auditBench: Bench = {
     await fill(run, database, auditSigner, count)
     const busy = measureBusyCores()
     const { verifying, reading } = await alternateRounds(run.amount(2, 3, 1), {
-      verifying: () => timed(() => verify(database, auditSigner.publicKey, count)),
+      verifying: () => timed(() => verify(database, auditSigner.publicKeys(), count)),
       reading: () => timed(() => read(database)),
     })
     return [
@@ -72,11 +72,11 @@ async function fill(run: Run, database: Database, auditSigner: Signer, count: nu
   run.report(`${count} entries linked`)
 }
 
-async function verify(database: Database, publicKey: Buffer, count: number): Promise<void> {
+async function verify(database: Database, publicKeys: readonly AuditKey[], count: number): Promise<void> {
   const report = (finding: unknown) => {
     throw new Error(`a sound trail is not: ${JSON.stringify(finding)}`)
   }
-  const { entries } = await verifyDatabase(database, { publicKey, report })
+  const { entries } = await verifyDatabase(database, { publicKeys, report })
   if (entries !== count) throw new Error(`${entries} of ${count} entries were verified`)
 }
 

@@ -19,6 +19,7 @@ import type { Inspection } from '#chains/facets/endpoints'
 import { requireNetwork } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
 import { openCustody, SealBroken } from '#custody/index'
+import type { GivenRootKeys } from '#custody/root-key/index'
 import { startAttestation, startRecordingMessages } from '#engines/attestation/index'
 import { type Restores, startAudit } from '#engines/audit/index'
 import type { BankRail } from '#engines/bank-rail'
@@ -83,7 +84,8 @@ export type ContextInput = {
   config: Config
   log: Log
   connection: Connection
-  rootKey: Buffer
+  /** The root key or, while it is rotated, both. */
+  rootKey: GivenRootKeys
   /** The nodes to connect to. `local` chains may be rewound to any depth; configured ones may not. */
   nodes: readonly (Omit<Node, 'network'> & { blockchain: string })[]
   /** Whether endpoints are verified to be of their network before use: set by processes that act on them. */
@@ -97,7 +99,7 @@ export type ContextInput = {
 export type Context = {
   ctx: EngineCtx
   /** Opens again the keys that this process holds, after another database has taken the place of its own. */
-  renewKeys(rootKey: Buffer): Promise<void>
+  renewKeys(rootKey: GivenRootKeys): Promise<void>
   close(): Promise<void>
 }
 

@@ -2,9 +2,9 @@ import type { Repository, Rule } from './repository.ts'
 
 /** Columns that say when something happened, whatever table they are in. */
 const past = new Set(
-  `made_at accepted_at answered_at attested_at attested_date block_time bound_date compared_date create_date deleted_date disabled_date dropped_date ended_date failed_at failed_date
+  `made_at accepted_at active_date answered_at attested_at attested_date block_time bound_date closed_date compared_date create_date deleted_date disabled_date dropped_date ended_date failed_at failed_date
   failing_since first_confirm_date frozen_date held_date hour last_entry_date last_send_date locked_date loss_booked_date moved_date
-  notice_date override_date reached_date received_date recorded_at refused_since released_date removed_date retired_date revoked_date since start_date submit_date
+  notice_date override_date reached_date received_date recorded_at refused_since released_date removed_date retired_date revoked_date seen_date since start_date submit_date
   update_date used_date`.split(/\s+/),
 )
 

@@ -6,7 +6,13 @@ import { UsageError } from './command.ts'
 import { counted } from './table.ts'
 
 /** The first line of an exported file. */
-type FileStart = { format: typeof format; contents: 'trail' | 'heads'; publicKey: string; exportDate: string }
+type FileStart = {
+  format: typeof format
+  contents: 'trail' | 'heads'
+  publicKey: string
+  formerKeys?: { publicKey: string; isRetired: boolean }[]
+  exportDate: string
+}
 /** The last line: a file without it was cut off. */
 type FileEnd = { end: number }
 

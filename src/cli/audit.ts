@@ -1,4 +1,4 @@
-import { auditPublicKeyOf } from '#custody/installation/index'
+import { type AuditKey, readAuditKeys } from '#custody/installation/index'
 import {
   countUnlinked,
   createVerifier,
@@ -11,7 +11,9 @@ import {
 import { isUuid } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { readDatabaseClock } from '#runtime/clock/database-clock'
-import { readRootKey } from '#runtime/root-key'
+import type { Database } from '#runtime/db/db'
+import { createLog } from '#runtime/log/log'
+import { readRootKeys } from '#runtime/root-key'
 import { openAuditFile, readHeads, writeAuditFile } from './audit-file.ts'
 import { type Command, chooseAction, type ParsedArgs, readFlag, textFlag, UsageError } from './command.ts'
 import { configOf, connectionOptions, withDatabase } from './connection.ts'
@@ -37,7 +39,8 @@ trail was cut off, rewritten or replaced by an older copy since.`,
     key: {
       type: 'string',
       value: 'HEX',
-      about: 'Public key of the heads. Default: that of the root key; with --file, the one in the file.',
+      about:
+        'Public key of the heads, and behind commas those of retired root keys. Default: those of the root key; with --file, those in the file.',
     },
     'heads-only': { type: 'boolean', about: 'Export the newest head of each entity, not the trail.' },
     ...jsonOption,
@@ -81,11 +84,11 @@ type VerifyOptions = {
 }
 
 async function verifyHere(args: ParsedArgs, input: VerifyOptions) {
-  const publicKey = keyOf(args) ?? auditPublicKeyOf(await readRootKey(configOf(args)))
   return withDatabase(args, async (database) => {
-    const counts = await verifyDatabase(database, { ...input, publicKey })
+    const publicKeys = keysOf(args) ?? (await keysHere(args, database))
+    const counts = await verifyDatabase(database, { ...input, publicKeys })
     const unlinked = await countUnlinked(database, input.entityId)
-    return { ...counts, unlinked, publicKey: publicKey.toString('hex') }
+    return { ...counts, unlinked, publicKey: hexOfKey(publicKeys[0]!) }
   })
 }
 
@@ -93,27 +96,29 @@ async function verifyFile(args: ParsedArgs, path: string, { entityId, progress, 
   const { start, items } = await openAuditFile(path)
   if (start.contents !== 'trail')
     throw new UsageError(`${path} has heads alone, and no trail to verify: name it with --heads`)
-  const publicKey = keyOf(args) ?? Buffer.from(start.publicKey, 'hex')
-  const verifier = createVerifier({ ...input, publicKey })
+  const publicKeys = keysOf(args) ?? keysOfFile(start)
+  const verifier = createVerifier({ ...input, publicKeys })
   let count = 0
   for await (const item of items) {
     const { link } = item as TrailItem
     if (entityId === undefined || link.entityId === entityId) verifier.take(item as TrailItem)
     if (++count % 1_000 === 0) progress(count)
   }
-  return { ...verifier.end(), unlinked: 0, publicKey: publicKey.toString('hex') }
+  return { ...verifier.end(), unlinked: 0, publicKey: hexOfKey(publicKeys[0]!) }
 }
 
 async function exportTrail(args: ParsedArgs): Promise<number> {
   const path = args.positionals[1]
   if (path === undefined) throw new UsageError('export needs a file to write\nSee: bezant audit --help')
   const entityId = entityOf(args)
-  const publicKey = auditPublicKeyOf(await readRootKey(configOf(args))).toString('hex')
   const contents = args.flags['heads-only'] === true ? 'heads' : 'trail'
   return withDatabase(args, async (database) => {
     const exportDate = formatInstant((await readDatabaseClock(database)).nowMs())
     const items = contents === 'heads' ? signedHeads(database, entityId) : trailOf(database, entityId)
-    const start = { contents, publicKey, exportDate } as const
+    const [newest, ...former] = await keysHere(args, database)
+    const formerKeys = former.map((key) => ({ ...key, publicKey: hexOfKey(key) }))
+    const keys = { publicKey: hexOfKey(newest), ...(formerKeys.length > 0 && { formerKeys }) }
+    const start = { contents, ...keys, exportDate } as const
     const count = await writeAuditFile(path, start, items, progressOf('exported'))
     process.stderr.write(`${path}: ${counted(count, contents === 'heads' ? 'head' : 'position')}\n`)
     return 0
@@ -126,11 +131,30 @@ const entityOf = (args: ParsedArgs) =>
     return text.toLowerCase()
   })
 
-const keyOf = (args: ParsedArgs) =>
+const keysOf = (args: ParsedArgs) =>
   readFlag(args, 'key', (text, flag) => {
-    if (!/^[0-9a-f]{64}$/i.test(text)) throw new Error(`${flag} must be 64 hexadecimal digits`)
-    return Buffer.from(text, 'hex')
+    if (!/^[0-9a-f]{64}(,[0-9a-f]{64})*$/i.test(text))
+      throw new Error(`${flag} must be 64 hexadecimal digits`)
+    return keysIn(text.split(','))
   })
+
+/** The keys of these hexadecimal digits: all but the first are retired. */
+const keysIn = (texts: readonly string[]): AuditKey[] =>
+  texts.map((text, index) => ({ publicKey: Buffer.from(text, 'hex'), isRetired: index > 0 }))
+
+const keysOfFile = ({ publicKey, formerKeys = [] }: Awaited<ReturnType<typeof openAuditFile>>['start']) => [
+  ...keysIn([publicKey]),
+  ...formerKeys.map((key) => ({ ...key, publicKey: Buffer.from(key.publicKey, 'hex') })),
+]
+
+const hexOfKey = ({ publicKey }: AuditKey) => publicKey.toString('hex')
+
+/** The keys that the root key of this installation gives. */
+async function keysHere(args: ParsedArgs, database: Database) {
+  const config = configOf(args, { logLevel: 'error' })
+  const [rootKey, clock] = await Promise.all([readRootKeys(config), readDatabaseClock(database)])
+  return readAuditKeys({ database, rootKey, clock, log: createLog(config.logLevel) })
+}
 
 /** Shows the progress at a terminal. */
 const progressOf = (what: string) => (count: number) => {

@@ -117,6 +117,11 @@ const commands: CommandTable = {
     summary: 'Verify that nobody changed the audit trail; export it, or its signed heads, to a file.',
     load: async () => (await import('./audit.ts')).auditCommand,
   },
+  'root-key': {
+    summary:
+      'Show the versions of the root key, which encrypts all stored keys; rotate it while the program runs; split it into shares.',
+    load: async () => (await import('./root-key.ts')).rootKeyCommand,
+  },
   'webhook-keys': {
     summary: 'Show the keys that sign webhooks; replace them by new ones.',
     load: async () => (await import('./webhook-keys.ts')).webhookKeysCommand,

@@ -12,7 +12,7 @@ import { findEntity } from '#runtime/auth/store'
 import { apiAddress, type ListenAddress, pageAddress, requirePort, workerAddress } from '#runtime/http/port'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { createLog } from '#runtime/log/log'
-import { readRootKey } from '#runtime/root-key'
+import { readRootKeys } from '#runtime/root-key'
 import { sandboxEntity } from '#sandbox/credentials'
 import { startSandboxEngines } from '#sandbox/engines'
 import { openFaucet, type SandboxFaucet } from '#sandbox/faucet/faucet'
@@ -91,7 +91,7 @@ async function runRole(args: ParsedArgs, role: ServedRole): Promise<number> {
     connection,
     nodes,
     inspects: true,
-    rootKey: await readRootKey(config),
+    rootKey: await readRootKeys(config),
   })
   if (config.databaseUrl !== undefined) await refuseSandboxCredentials(context.ctx)
   // A worker that joins a sandbox works on its local chains, where gas costs nothing.

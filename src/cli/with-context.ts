@@ -1,7 +1,7 @@
 import { openContext } from '#context'
 import type { EngineCtx } from '#engines/ctx'
 import { createLog } from '#runtime/log/log'
-import { readRootKey } from '#runtime/root-key'
+import { readRootKeys } from '#runtime/root-key'
 import { type ParsedArgs, UsageError } from './command.ts'
 import { configOf, connectionOf, nodesOf } from './connection.ts'
 
@@ -13,7 +13,7 @@ export async function withContext<Result>(
   const config = configOf(args, { logLevel: 'error' })
   const connection = await connectionOf(config)
   const nodes = await nodesOf(config)
-  const rootKey = await readRootKey(config)
+  const rootKey = await readRootKeys(config)
   const log = createLog(config.logLevel)
   const { ctx, close } = await openContext({ config, log, connection, rootKey, nodes })
   try {

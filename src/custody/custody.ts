@@ -1,11 +1,11 @@
-import type { KeyObject } from 'node:crypto'
 import type { Database, Db } from '#runtime/db/db'
 import type { Log } from '#runtime/log/log'
 import type { RequestScope } from '#runtime/scope'
 import { type AuditSigner, openAuditSigner } from './installation/audit-signer.ts'
 import { type Notary, openNotary } from './installation/notary.ts'
 import { openWebhookSigner, type WebhookSigner } from './installation/webhook-signer.ts'
-import { openVault, type Vault } from './sealing/sealing.ts'
+import { type GivenRootKeys, openRootKeys } from './root-key/open.ts'
+import type { Vault, WalletKey } from './sealing/sealing.ts'
 import { chooseSigner } from './signers/choose.ts'
 import { requireEd25519Answers } from './signers/known-answers.ts'
 import type { Signer } from './signers/signer.ts'
@@ -14,6 +14,10 @@ import { openTransport, type Transport } from './transport.ts'
 /** The keys of this process, with which it signs and decrypts: opened once at boot and passed on in `ctx`. */
 export type Custody = {
   readonly vault: Vault
+  /** The versions of the root key that this process was given. */
+  readonly rootKeyVersions: readonly number[]
+  /** Reads again which of them seals; it happens every two seconds besides. */
+  followRootKeys(): Promise<void>
   readonly signer: Signer
   readonly transport: Transport
   readonly notary: Notary
@@ -27,8 +31,8 @@ export type KeyOpener = {
   readonly entityId: string
   /** The user whose keys it opens; absent where it opens those of the entity. */
   readonly userId?: string
-  /** The key that opens the sealed wallet keys: 32 bytes. */
-  readonly walletKey: KeyObject
+  /** The key that opens the sealed wallet keys. */
+  readonly walletKey: WalletKey
 }
 
 /** An entity secret verified for one request; it opens that entity's wallet keys and holds no bytes of the secret. */
@@ -52,26 +56,38 @@ export type CustodyScope = { custody: Custody; db: Db; clock: { nowMs(): number 
 type OpenCustodyInput = {
   database: Database
   log: Log
-  rootKey: Buffer
+  rootKey: GivenRootKeys
   clock: { nowMs(): number }
 }
 
-/** Opens the keys under `rootKey` (32 bytes). Throws `SealBroken` when the database was sealed under another one. */
+/** Opens the keys under the root key. Throws `SealBroken` when the database was sealed under another one. */
 export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
-  const vault = openVault(input.rootKey)
   requireEd25519Answers()
-  const [signer, transport] = await Promise.all([chooseSigner(input.log), openTransport({ ...input, vault })])
+  const rootKeys = await openRootKeys(input)
+  const { vault, held: rootKeyVersions } = rootKeys
+  const [signer, transport] = await Promise.all([
+    chooseSigner(input.log),
+    openTransport({ ...input, vault }),
+  ]).catch(async (error) => {
+    await rootKeys.close()
+    throw error
+  })
   const notary = openNotary({ ...input, vault })
   const webhookSigner = openWebhookSigner({ ...input, vault })
   const auditSigner = openAuditSigner(vault)
   return {
     vault,
+    rootKeyVersions,
+    followRootKeys: rootKeys.follow,
     signer,
     transport,
     notary,
     webhookSigner,
     auditSigner,
-    close: async () => transport.close(),
+    close: async () => {
+      transport.close()
+      await rootKeys.close()
+    },
   }
 }
 

@@ -6,6 +6,7 @@ import { formatInstant } from '#lib/time'
 import type { Database } from '#runtime/db/db'
 import { createLanes } from '#runtime/scheduling/fair-concurrency'
 import { shareNext, succeedOnce } from '#runtime/scheduling/memoize'
+import { transportKey } from './sealing/contexts.ts'
 import { seal, unseal, type Vault } from './sealing/sealing.ts'
 import {
   insertTransportKey,
@@ -139,11 +140,9 @@ async function open(key: webcrypto.CryptoKey, bytes: Buffer): Promise<Buffer | u
   }
 }
 
-const contextOf = (id: string) => ['transport key', id] as const
-
 /** One handle for each lane, because a handle serves one decryption at a time. They cannot be exported. */
 async function handlesOf(vault: Vault, row: TransportKeyRow): Promise<Handles> {
-  const der = unseal(vault.root, contextOf(row.id), row.sealedPrivateKey)
+  const der = unseal(vault.root, transportKey(row.id), row.sealedPrivateKey)
   try {
     const lanes = Array.from({ length: laneCount })
     return await Promise.all(
@@ -162,7 +161,7 @@ async function makeRow({ vault, clock }: TransportInput): Promise<TransportKeyRo
   })
   const nowMs = clock.nowMs()
   const id = newId(nowMs)
-  const sealedPrivateKey = seal(vault.root, contextOf(id), pair.privateKey)
+  const sealedPrivateKey = seal(vault.root, transportKey(id), pair.privateKey)
   pair.privateKey.fill(0)
   return { id, publicKey: pair.publicKey, sealedPrivateKey, createDate: formatInstant(nowMs) }
 }

@@ -39,7 +39,7 @@ export async function makeLoginCode(
   if (!(await countForEmail(db, entity.id, email, 'send', nowMs))) throw new ApiError('otpSendsExceeded')
   const id = randomUUID()
   const code = String(randomInt(1_000_000)).padStart(6, '0')
-  const codeMac = deriveBytes(custody.vault.root, loginCode(entity.id, id, code))
+  const codeMac = deriveBytes(custody.vault.root.newest().sealing, loginCode(entity.id, id, code))
   await insertLoginCode(db, entity.id, { id, deviceId, email, codeMac }, { nowMs, lifeMs: loginMs })
   const head = newHead()
   const claims = { ...claimsOf(ctx, id, loginMs), otpHead: head }
@@ -117,8 +117,10 @@ export async function enterLoginCode(
     await countEntry(db, entity.id, id)
     return found
   })
-  const entered = deriveBytes(custody.vault.root, loginCode(entity.id, id, otp))
-  if (timingSafeEqual(entered, code.codeMac)) return code
+  const entered = custody.vault.root
+    .known()
+    .map(({ sealing }) => deriveBytes(sealing, loginCode(entity.id, id, otp)))
+  if (entered.some((mac) => timingSafeEqual(mac, code.codeMac))) return code
   const left = entriesMax - code.entries - 1
   if (left === 0) throw new ApiError('otpTokenVoid')
   const tries = left === 1 ? '1 more try' : `${left} more tries`

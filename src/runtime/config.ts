@@ -50,8 +50,8 @@ export type Config = {
   challengeUrl: string | undefined
   /** Whether all pages of this machine may frame the page of users: in sandboxes. */
   loopbackPages: boolean
-  /** Root key of 32 bytes (64 hexadecimal digits) for all keys at rest; unset: `root.key` in the data directory. */
-  rootKey: Buffer | undefined
+  /** The root key of 32 bytes for all keys at rest, two while it is rotated; unset: `root.key` in the data directory. */
+  rootKeys: Buffer[] | undefined
   logLevel: string
   /** Retention of blocks and their steps below the final ones, in days. */
   blockRetentionDays: number
@@ -215,8 +215,8 @@ export function readConfig(
     pagePort: portOf(environment, 'BEZANT_PAGE_PORT'),
     challengeUrl: challengeUrlOf(environment),
     loopbackPages: false,
-    rootKey: environment['BEZANT_ROOT_KEY']
-      ? rootKeyOf(environment['BEZANT_ROOT_KEY'], 'BEZANT_ROOT_KEY')
+    rootKeys: environment['BEZANT_ROOT_KEY']
+      ? rootKeysIn(environment['BEZANT_ROOT_KEY'], 'BEZANT_ROOT_KEY')
       : undefined,
     logLevel: levelOf(environment['BEZANT_LOG_LEVEL'] ?? 'info', 'BEZANT_LOG_LEVEL'),
     blockRetentionDays: retentionOf(environment),
@@ -366,10 +366,15 @@ function countryOf(environment: EnvironmentVariables): string {
   throw new Error(`BEZANT_ENTITY_COUNTRY must be an ISO 3166-1 alpha-2 code such as FR, not "${code}"`)
 }
 
-/** Parses a root key; the error names its source. */
-export function rootKeyOf(text: string, source: string): Buffer {
-  if (/^[0-9a-fA-F]{64}$/.test(text)) return Buffer.from(text, 'hex')
-  throw new Error(`${source} must hold 64 hexadecimal digits (32 bytes)`)
+/** Parses one root key, or two behind one another, between spaces, line breaks or commas; the error names their source. */
+export function rootKeysIn(text: string, source: string): Buffer[] {
+  const parts = text.split(/[\s,]+/).filter((part) => part !== '')
+  const isKeys = parts.every((part) => /^[0-9a-fA-F]{64}$/.test(part))
+  const keys = isKeys ? [...new Set(parts.map((part) => part.toLowerCase()))] : []
+  if (keys.length === 1 || keys.length === 2) return keys.map((key) => Buffer.from(key, 'hex'))
+  throw new Error(
+    `${source} must hold 64 hexadecimal digits (32 bytes) or, while the root key is rotated, the old and the new key, each on a line of its own`,
+  )
 }
 
 const levels = ['debug', 'info', 'warn', 'error']

@@ -1,28 +1,50 @@
 import { randomBytes } from 'node:crypto'
 import { link, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Config, rootKeyOf } from './config.ts'
+import { type Config, rootKeysIn } from './config.ts'
 import { makeDirectory } from './make-directory.ts'
 
 const pathIn = ({ dataDir }: Config) => join(dataDir, 'root.key')
 
-/** Reads the 32-byte root key, which decrypts every key at rest: `BEZANT_ROOT_KEY`, else `root.key` in the data directory. */
-export async function readRootKey(config: Config): Promise<Buffer> {
-  const key = await findRootKey(config)
-  if (key) return key
+/**
+ * Reads the root keys, which decrypt every key at rest: `BEZANT_ROOT_KEY`, else `root.key` in the data directory. There is one or, while
+ * it is rotated, two of 32 bytes each; their order counts for nothing.
+ */
+export async function readRootKeys(config: Config): Promise<Buffer[]> {
+  const keys = await findRootKeys(config)
+  if (keys) return keys
   throw new Error(
     `there is no root key: set BEZANT_ROOT_KEY (64 hexadecimal digits), or put it in ${pathIn(config)}`,
   )
 }
 
+/** Reads the one root key of an installation that does not rotate it: a sandbox. */
+export async function readRootKey(config: Config): Promise<Buffer> {
+  return oneOf(await readRootKeys(config))
+}
+
+/** The one root key; `undefined` where there is none. */
 export async function findRootKey(config: Config): Promise<Buffer | undefined> {
-  if (config.rootKey !== undefined) return config.rootKey
+  const keys = await findRootKeys(config)
+  return keys && oneOf(keys)
+}
+
+function oneOf(keys: readonly Buffer[]): Buffer {
+  if (keys.length === 1) return keys[0]!
+  throw new Error(
+    'there are two root keys, which only serve, worker and the commands take: give a sandbox one',
+  )
+}
+
+/** The root keys; `undefined` where there is none. */
+export async function findRootKeys(config: Config): Promise<Buffer[] | undefined> {
+  if (config.rootKeys !== undefined) return config.rootKeys
   const path = pathIn(config)
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
-  return text === undefined ? undefined : rootKeyOf(text.trim(), path)
+  return text === undefined ? undefined : rootKeysIn(text, path)
 }
 
 /** Creates the error for a root key that is missing beside its database, where another key would decrypt nothing. */

@@ -28,7 +28,7 @@ it('a setting is read from the file that its name with _FILE names', () => {
     host: '::1',
     unknownSettings: [],
   })
-  expect(config.rootKey?.toString('hex')).toBe(key)
+  expect(config.rootKeys?.[0]?.toString('hex')).toBe(key)
 })
 
 it('a file that is missing, empty or beside the setting itself is refused with the name of the variable', () => {

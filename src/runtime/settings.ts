@@ -26,7 +26,8 @@ export const settings = {
     ofApi: true,
   },
   BEZANT_ROOT_KEY: {
-    about: 'The key that encrypts all stored keys: 64 hexadecimal digits.',
+    about:
+      'The key that encrypts all stored keys: 64 hexadecimal digits. While it is rotated, the old and the new one, with a comma or a line break between them: see docs/operate.md.',
     default: '`root.key` in the data directory',
   },
   BEZANT_NETWORKS: {

@@ -79,7 +79,7 @@ const replacing: readonly Failpoint[] = [
   'before-cancel-record',
 ]
 
-/** Failpoints of notifications, payouts, sweeps, event histories, snapshots and the flow; a run makes none of them. */
+/** Failpoints of notifications, payouts, sweeps, event histories, snapshots, the flow and the root key; a run makes none of them. */
 const foreignPoints: readonly Failpoint[] = [
   'before-screening',
   'before-screening-record',
@@ -101,6 +101,9 @@ const foreignPoints: readonly Failpoint[] = [
   'after-acceptance-commit',
   'before-payments-commit',
   'after-payments-commit',
+  'after-root-key-activation',
+  'after-root-key-batch',
+  'after-root-key-close',
 ]
 
 /** Wallets that are keys; one more is a smart account, then there is one on Aptos and one on Solana. */

@@ -19,6 +19,8 @@ const ofPlatform = [
   'schema_migrations',
   'notified_kinds',
   'transport_keys',
+  'root_keys',
+  'root_key_holders',
   'user_token_keys',
   'webhook_keys',
   'signing_certificates',

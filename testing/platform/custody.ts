@@ -9,6 +9,7 @@ import {
   transportPublicKey,
 } from '#custody/index'
 import { decidePolicy, startPermissive } from '#custody/policy/index'
+import type { GivenRootKeys } from '#custody/root-key/index'
 import type { Wallet } from '#custody/wallets/index'
 import { type Identity, type IdentityCtx, type OpenIdentityInput, openIdentity } from '#identity/index'
 import { newId } from '#lib/ids'
@@ -31,7 +32,7 @@ export type TestCustody = {
   identity: Identity
   rootKey: Buffer
   /** A second process on the same database. */
-  open(rootKey?: Buffer): Promise<Custody>
+  open(rootKey?: GivenRootKeys): Promise<Custody>
   /** An entity, by default with a registered secret and the permissive policy. */
   newEntity(options?: { registered?: boolean; policy?: boolean }): Promise<TestEntity>
   close(): Promise<void>
@@ -61,7 +62,7 @@ export async function openTestCustody(
   const rootKey = template === 'seeded' ? testRootKey : randomBytes(32)
   const opened: Custody[] = []
   const identities = new Map<Custody, Identity>()
-  const open = async (key = rootKey) => {
+  const open = async (key: GivenRootKeys = rootKey) => {
     const custody = await openCustody({ database, log, rootKey: key, clock })
     identities.set(custody, openIdentity({ database, custody, clock, ...options }))
     opened.push(custody)

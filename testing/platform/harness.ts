@@ -51,6 +51,8 @@ export type HarnessOptions = {
   config?: Partial<Config>
   /** Makes the database; default: a copy of the seeded template on the server of the test run. */
   makeDatabase?: () => Promise<{ connection: Connection; drop(): Promise<void> }>
+  /** The root keys of its process. Default: that of all test databases. */
+  rootKeys?: readonly Buffer[]
   /** Nodes of further chains, which the test runs and ends itself. */
   furtherNodes?: ContextInput['nodes']
   /** Settings of a chain's node that differ from the defaults, such as the address of a proxy or its limits. */
@@ -91,7 +93,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
 }
 
 async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)[]): Promise<Harness> {
-  const { blockchains = ['BASE-SEPOLIA'], blockTimeMs, gasLimit } = options
+  const { blockchains = ['BASE-SEPOLIA'], blockTimeMs, gasLimit, rootKeys: rootKey = testRootKey } = options
   const [clone, local] = await Promise.all([
     (options.makeDatabase ?? seededDatabase)(),
     startTestChains({ blockchains, blockTimeMs, gasLimit, journaled: options.lab === true }),
@@ -118,7 +120,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   const own = await Promise.all(local.chains.map((chain) => nodeOf(chain, options)))
   const nodes = [...own, ...(options.furtherNodes ?? [])]
   const pinCost = { memoryKib: 64, passes: 1 }
-  const opened = { config, log, connection, rootKey: testRootKey, nodes, clock, pinCost }
+  const opened = { config, log, connection, rootKey, nodes, clock, pinCost }
   const { ctx, close, renewKeys } = await openContext({ ...opened, bank: bankOf(config) })
   undo.push(close, () => requireDeclaredAnswers(ctx.metrics))
   const faucet = openFaucet(ctx, local.local)

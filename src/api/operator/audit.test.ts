@@ -88,7 +88,7 @@ it('tells a viewer that nothing was altered, up to which entry and under which s
     position: linked.count,
     findingCount: 0,
     findings: [],
-    publicKey: harness.ctx.custody.auditSigner.publicKey.toString('hex'),
+    publicKey: harness.ctx.custody.auditSigner.publicKeys()[0].publicKey.toString('hex'),
     head: { position: linked.count, signed: true, createDate: expect.any(String) },
   })
   expect(body.data.unlinked).toBeGreaterThan(0)

@@ -6,6 +6,7 @@ import { inspectChains } from '#chains/check-endpoints'
 import type { Inspection, RefusedEndpoint } from '#chains/facets/endpoints'
 import { requireNetwork } from '#chains/networks/index'
 import { createChains } from '#chains/registry'
+import { rootKeyAdvice, rootKeyStates } from '#custody/root-key/index'
 import { hostOffMaxMs, systemClock } from '#lib/time'
 import { readDatabaseClock } from '#runtime/clock/database-clock'
 import type { Config } from '#runtime/config'
@@ -15,7 +16,7 @@ import { requireKnownTables } from '#runtime/db/migrate'
 import { replicaLagBytes } from '#runtime/db/replicas/session'
 import { requireSessionSettings } from '#runtime/db/session-settings'
 import { apiAddress, pageAddress, requirePort } from '#runtime/http/port'
-import { findRootKey, readRootKey, rootKeyMissing } from '#runtime/root-key'
+import { findRootKey, readRootKeys, rootKeyMissing } from '#runtime/root-key'
 import { anvilBinary } from '#sandbox/chains/binary'
 import { requireOwnDatabase } from '#sandbox/own-database'
 import { checkPorts } from '#sandbox/own-ports'
@@ -125,9 +126,16 @@ const sandboxDatabase: DoctorCheck = {
 const rootKey: DoctorCheck = {
   name: 'root key',
   look: async (config) => {
-    await readRootKey(config)
-    return 'found'
+    const keys = await readRootKeys(config)
+    const states = await rootKeyStatesOf(config, keys).catch(() => undefined)
+    return states ? rootKeyAdvice(states, keys.length) : 'found'
   },
+}
+
+/** Rejects where the check of the database says why. */
+async function rootKeyStatesOf(config: Config, keys: readonly Buffer[]) {
+  const open = openDatabase(connectionOf(config), 1)
+  return rootKeyStates(open, keys).finally(() => open.close())
 }
 
 const database: DoctorCheck = {

@@ -23,7 +23,7 @@ export function bankFingerprintOf(
   entityId: string,
   numbers: Record<string, string>,
 ): string {
-  const bytes = deriveBytes(vault.root, bankNumberFingerprint(entityId, Object.entries(numbers).flat()))
+  const bytes = deriveBytes(vault.lasting, bankNumberFingerprint(entityId, Object.entries(numbers).flat()))
   bytes[6] = (bytes[6]! & 0x0f) | 0x80
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
   const hex = bytes.toString('hex', 0, 16)

@@ -8,7 +8,7 @@ export {
   signQuote,
   signWithKeyInUse,
 } from './attestation-keys.ts'
-export { auditPublicKeyOf, auditVerifyingKey, isAuditSignature } from './audit-signer.ts'
+export { type AuditKey, auditVerifyingKey, isAuditSignature, readAuditKeys } from './audit-signer.ts'
 export { selfSignedCertificate } from './certificate.ts'
 export type { Notary } from './notary.ts'
 export {

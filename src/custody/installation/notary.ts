@@ -4,6 +4,7 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Database } from '#runtime/db/db'
 import { messageToken, signingCertificateKey } from '../sealing/contexts.ts'
+import type { RootKeyVersion } from '../sealing/root-keys.ts'
 import { openPrivateKey, sealPrivateKey } from '../sealing/sealed-keys.ts'
 import { deriveBytes, type Vault } from '../sealing/sealing.ts'
 import { selfSignedCertificate } from './certificate.ts'
@@ -31,6 +32,8 @@ export type Notary = {
   certificateId(): Promise<string>
   /** Returns a token of 64 hexadecimal digits that only this installation can compute for a purpose and an id, so it stores none. */
   tokenOf(purpose: string, id: string): string
+  /** The same, and those that former versions of the root key gave: they are in links that others keep. */
+  tokensOf(purpose: string, id: string): readonly string[]
 }
 
 type Held = { id: string; key: KeyObject; notAfterMs: number }
@@ -66,9 +69,13 @@ export function openNotary(input: { database: Database; vault: Vault; clock: { n
       return { signature: signature.toString('base64'), certificateId: id }
     },
     certificateId: async () => (await current()).id,
-    tokenOf: (purpose, id) => deriveBytes(vault.root, messageToken(purpose, id)).toString('hex'),
+    tokenOf: (purpose, id) => tokenUnder(vault.root.newest(), purpose, id),
+    tokensOf: (purpose, id) => vault.root.known().map((version) => tokenUnder(version, purpose, id)),
   }
 }
+
+const tokenUnder = ({ sealing }: RootKeyVersion, purpose: string, id: string) =>
+  deriveBytes(sealing, messageToken(purpose, id)).toString('hex')
 
 const isEnding = (notAfterMs: number, nowMs: number) => nowMs > notAfterMs - renewMs
 

@@ -3,6 +3,11 @@ import type { SealContext } from './sealing.ts'
 
 /** The contexts of all kinds of sealed values. A change of one makes the values that were sealed before unreadable. */
 
+export const transportKey = (id: string): SealContext => ['transport key', id]
+
+/** The keys that are derived from a version of the root key, sealed under a later one. */
+export const formerRootKey = (version: number): SealContext => ['former root key', String(version)]
+
 export const walletSetEntropy = (entityId: string, walletSetId: string): SealContext => [
   'wallet set entropy',
   entityId,
@@ -29,7 +34,15 @@ export const grantedKey = (
   intentId: string,
   address: string,
   intent: Buffer,
-): SealContext => ['grant', entityId, intentId, address, createHash('sha256').update(intent).digest('hex')]
+): SealContext => grantedKeyOf(entityId, intentId, address, createHash('sha256').update(intent).digest('hex'))
+
+/** The same, by the SHA-256 of the intent bytes in hexadecimal digits. */
+export const grantedKeyOf = (
+  entityId: string,
+  intentId: string,
+  address: string,
+  intentSha256: string,
+): SealContext => ['grant', entityId, intentId, address, intentSha256]
 
 export const attestationPrivateKey = (purpose: string, id: string): SealContext => [
   'attestation private key',

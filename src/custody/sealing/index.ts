@@ -2,6 +2,7 @@
 
 export { decrypt, nonceBytes, tagBytes } from './decrypt.ts'
 export { followNewest } from './newest-key.ts'
+export { RootKeyRetired } from './root-keys.ts'
 export { openPrivateKey, publicBytesOf, sealPrivateKey } from './sealed-keys.ts'
 export {
   deriveBytes,

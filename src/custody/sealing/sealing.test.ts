@@ -77,13 +77,13 @@ describe('the vault', () => {
     const vault = openVault(randomBytes(32))
     const secret = randomBytes(32)
     const derived = [
-      vault.root.export(),
-      vault.walletKeyOf('a', secret).export(),
-      vault.walletKeyOf('b', secret).export(),
-      vault.walletKeyOf('a', randomBytes(32)).export(),
+      vault.root.newest().sealing.export(),
+      vault.walletKeyOf('a', secret).inner.export(),
+      vault.walletKeyOf('b', secret).inner.export(),
+      vault.walletKeyOf('a', randomBytes(32)).inner.export(),
       vault.checkValueOf('a', secret),
       vault.checkValueOf('b', secret),
-      openVault(randomBytes(32)).walletKeyOf('a', secret).export(),
+      openVault(randomBytes(32)).walletKeyOf('a', secret).inner.export(),
     ].map((bytes) => bytes.toString('hex'))
     expect(new Set(derived).size).toBe(derived.length)
   })
@@ -95,6 +95,8 @@ describe('the vault', () => {
   it('shows no key when it is logged', () => {
     const vault = openVault(Buffer.alloc(32, 7))
     const walletKey = vault.walletKeyOf('a', Buffer.alloc(32, 9))
-    expect(JSON.stringify({ vault, walletKey })).toBe('{"vault":{"root":{}},"walletKey":{}}')
+    expect(JSON.stringify({ vault, walletKey })).toBe(
+      '{"vault":{"root":{},"lasting":{}},"walletKey":{"outer":{},"inner":{}}}',
+    )
   })
 })

@@ -176,7 +176,7 @@ describe('transport keys', () => {
 
   it('do not open under another root key, which fails the start of the process', async () => {
     await transportPublicKey(test.custody)
-    await expect(test.open(randomBytes(32))).rejects.toThrow('transport key does not open')
+    await expect(test.open(randomBytes(32))).rejects.toThrow('root key does not open')
   })
 })
 

@@ -1,11 +1,10 @@
-import type { KeyObject } from 'node:crypto'
 import { ApiError } from '#lib/errors'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import type { CustodyCtx, EntitySecret } from '../custody.ts'
 import { walletPrivateKey, walletSetEntropy } from '../sealing/contexts.ts'
-import { type SealContext, seal, withUnsealed } from '../sealing/sealing.ts'
+import { type SealContext, seal, type WalletKey, withUnsealed } from '../sealing/sealing.ts'
 import { lockEntitySecret, replaceEntitySecret } from '../store/entity-secrets.ts'
 import { lockWalletKeys, resealKeys, type Sealed } from '../store/keys.ts'
 import { lockEntropies, resealEntropies } from '../store/wallet-sets.ts'
@@ -65,7 +64,7 @@ export async function rotateEntitySecret(
   return { recoveryFile: makeRecoveryFile(custody.vault, entity.id, generation, walletKey) }
 }
 
-async function oldKeyOf(ctx: CustodyCtx, proof: RotationProof, generation: number): Promise<KeyObject> {
+async function oldKeyOf(ctx: CustodyCtx, proof: RotationProof, generation: number): Promise<WalletKey> {
   if ('secret' in proof) {
     if (proof.secret.generation !== generation) throw refusedCiphertext()
     await spendFirst(ctx, proof.secret.ciphertextSha256)
@@ -87,8 +86,8 @@ type SealedRows = {
 async function resealAll(
   tx: Db,
   entityId: string,
-  from: KeyObject,
-  to: KeyObject,
+  from: WalletKey,
+  to: WalletKey,
   { lock, store, contextOf }: SealedRows,
 ): Promise<number> {
   let count = 0

@@ -1,4 +1,3 @@
-import type { KeyObject } from 'node:crypto'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { failpoint } from '#runtime/scheduling/failpoints'
@@ -7,7 +6,7 @@ import { familyOfKey } from '../families/index.ts'
 import { WalletFrozen } from '../freezes/freeze.ts'
 import { type Decision, useDecision } from '../policy/decide-policy.ts'
 import { grantedKey, platformPrivateKey, walletPrivateKey } from '../sealing/contexts.ts'
-import { type SealContext, seal, withUnsealed } from '../sealing/sealing.ts'
+import { type SealContext, type SealingKey, seal, withUnsealed } from '../sealing/sealing.ts'
 import { shareFreezes } from '../store/freezes.ts'
 import { deleteGrants, type FoundGrant, findGrants, type IntentRef, insertGrant } from '../store/grants.ts'
 import { findKey, type KeyRow } from '../store/keys.ts'
@@ -40,7 +39,7 @@ async function storeGrant(
   ctx: CustodyScope,
   { id: decisionId, entityId, intentId, intent, walletId }: Decision,
   key: KeyRow,
-  sealedUnder: KeyObject,
+  sealedUnder: SealingKey,
   sealedAs: SealContext,
 ): Promise<void> {
   const context = grantedKey(entityId, intentId, key.address, intent)

@@ -19,6 +19,10 @@ const pairs = (intents: readonly IntentRef[]) =>
   sql`unnest(${intents.map((intent) => intent.entityId)}::uuid[],
     ${intents.map((intent) => intent.intentId)}::uuid[]) as asked(entity_id, intent_id)`
 
+/** The SHA-256 of the intent of a grant `t`, in hexadecimal digits: its decision has it. */
+export const intentOfGrant = `select encode(d.intent_sha256, 'hex') from policy_decisions d
+  where d.entity_id = t.entity_id and d.id = t.decision_id`
+
 /** A grant with the family of its key, and whether its wallet or entity is frozen. */
 export type FoundGrant = GrantRow & { family: string; frozen: boolean }
 

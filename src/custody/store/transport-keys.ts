@@ -9,6 +9,10 @@ const columns = sql`id, public_key, sealed_private_key`
 export const transportKeys = (db: Db) =>
   db.all<TransportKeyRow>(sql`select ${columns} from transport_keys order by create_date desc, id desc`)
 
+/** The first transport key: each installation makes one when it starts. */
+export const oldestTransportKey = (db: Db) =>
+  db.maybe<TransportKeyRow>(sql`select ${columns} from transport_keys order by create_date, id limit 1`)
+
 export const newestPublicKey = (db: Db) =>
   db.maybe<{ publicKey: string }>(sql`select public_key from transport_keys
     order by create_date desc, id desc limit 1`)

@@ -54,8 +54,8 @@ async function grow(entityId: string, count: number) {
 async function verify(db: Db, exported?: ReadonlyMap<string, SignedHead>, entityId?: string) {
   const findings: Finding[] = []
   const report = (finding: Finding) => void findings.push(finding)
-  const { publicKey } = harness.ctx.custody.auditSigner
-  const counts = await verifyDatabase(db, { publicKey, report, entityId, ...(exported && { exported }) })
+  const publicKeys = harness.ctx.custody.auditSigner.publicKeys()
+  const counts = await verifyDatabase(db, { publicKeys, report, entityId, ...(exported && { exported }) })
   return { ...counts, findings }
 }
 

@@ -26,6 +26,7 @@ const linkBatch = ({ database, clock, custody }: LinkingCtx, turn: Turn): Promis
     if (!(await lockLinking(tx))) return false
     const entries = await unlinkedEntries(tx, turn, batchMax)
     if (entries.length === 0) return false
+    const sign = await custody.auditSigner.signIn(tx)
     const entityIds = [...new Set(entries.map(({ entityId }) => entityId))]
     const links: AuditLink[] = []
     const heads: SignedHead[] = []
@@ -38,7 +39,7 @@ const linkBatch = ({ database, clock, custody }: LinkingCtx, turn: Turn): Promis
       const { position: end, hash: endHash } = made.at(-1)!
       const head = { entityId, firstPosition: position + 1, position: end, hash: endHash, createDate }
       links.push(...made)
-      heads.push({ ...head, signature: custody.auditSigner.sign(headBytes(head)).toString('hex') })
+      heads.push({ ...head, signature: sign(headBytes(head)).toString('hex') })
     }
     await insertLinks(tx, links, heads)
     return true

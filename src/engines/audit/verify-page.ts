@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Custody } from '#custody/index'
+import type { AuditKey } from '#custody/installation/index'
 import { ApiError } from '#lib/errors'
 import type { Db } from '#runtime/db/db'
 import { hashLink, noHash } from './encoding.ts'
@@ -19,7 +20,7 @@ import {
   type Finding,
   ofStrayEntry,
   ofStrayHead,
-  signedBy,
+  signerAmong,
   type VerifiedTrail,
 } from './verify.ts'
 
@@ -56,8 +57,8 @@ export const verifyPage = (
 ): Promise<PageVerdict> =>
   db.tx(async (tx) => {
     if (!(await lockVerification(tx, entityId))) throw new ApiError('auditVerificationInProgress')
-    const { publicKey } = custody.auditSigner
-    const links = await verifyLinks(tx, { entityId, position: after.position }, publicKey, pageSize)
+    const publicKeys = custody.auditSigner.publicKeys()
+    const links = await verifyLinks(tx, { entityId, position: after.position }, publicKeys, pageSize)
     const { last, strays } = await strayEntriesPage(tx, entityId, after.entryId, pageSize)
     const { findings, entries, position } = links
     findings.push(...strays.map(ofStrayEntry))
@@ -70,9 +71,9 @@ export const verifyPage = (
       ...(!isEnd && {
         next: { position: links.isEnd ? lastOfPositions : position, entryId: last ?? lastOfIds },
       }),
-      ...(head && { head: { ...head, isSigned: signedBy(publicKey)(head) } }),
+      ...(head && { head: { ...head, isSigned: signerAmong(publicKeys)(head)?.isRetired === false } }),
       unlinked: await countUnlinked(tx, entityId),
-      publicKey,
+      publicKey: publicKeys[0].publicKey,
     }
   })
 
@@ -81,12 +82,12 @@ const lastOfIds = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 /** The position behind all links: where they are all verified, with what is missing behind them, and entries are not yet. */
 const lastOfPositions = Number.MAX_SAFE_INTEGER
 
-async function verifyLinks(tx: Db, after: TrailPlace, publicKey: Buffer, pageSize: number) {
+async function verifyLinks(tx: Db, after: TrailPlace, publicKeys: readonly AuditKey[], pageSize: number) {
   const findings: Finding[] = []
   const before = await trailUpTo(tx, after)
   if (after.position === lastOfPositions)
     return { findings, entries: 0, position: before.position, isEnd: true }
-  const verifier = createVerifier({ publicKey, before, report: (finding) => void findings.push(finding) })
+  const verifier = createVerifier({ publicKeys, before, report: (finding) => void findings.push(finding) })
   const items = await trailPage(tx, after.entityId, before, pageSize)
   let begunMs = performance.now()
   for (const item of items) {
@@ -105,6 +106,14 @@ async function verifyLinks(tx: Db, after: TrailPlace, publicKey: Buffer, pageSiz
 /** The trail as it is before the position behind `position`. */
 async function trailUpTo(tx: Db, after: TrailPlace): Promise<VerifiedTrail> {
   const link = await linkUpTo(tx, after)
-  if (!link) return { entityId: after.entityId, position: 0, hash: noHash, comparable: true, covered: 0 }
-  return { ...link, comparable: hashLink(link) === link.hash }
+  if (!link)
+    return {
+      entityId: after.entityId,
+      position: 0,
+      hash: noHash,
+      comparable: true,
+      covered: 0,
+      isOutdated: false,
+    }
+  return { ...link, comparable: hashLink(link) === link.hash, isOutdated: false }
 }

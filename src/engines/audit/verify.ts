@@ -1,4 +1,4 @@
-import { auditVerifyingKey, isAuditSignature } from '#custody/installation/index'
+import { type AuditKey, auditVerifyingKey, isAuditSignature } from '#custody/installation/index'
 import type { Db } from '#runtime/db/db'
 import { hashEntry, hashLink, headBytes, noHash } from './encoding.ts'
 import type { AuditLink, SignedHead } from './store/links.ts'
@@ -9,8 +9,8 @@ import { trailOf } from './trail.ts'
 export type Finding = { entityId: string; position: number | null; entryId: string | null; problem: string }
 
 type VerifierInput = {
-  /** The 32 bytes of the key that signs heads. */
-  publicKey: Buffer
+  /** The key that signs heads, and those that did. */
+  publicKeys: readonly AuditKey[]
   /** The newest exported head of each entity. */
   exported?: ReadonlyMap<string, SignedHead>
   /** The trail before the first item, where the items do not begin with its first position. */
@@ -29,16 +29,27 @@ export type VerifiedTrail = {
   comparable: boolean
   /** The last position that a head covers. */
   covered: number
+  /** Whether that head is signed with a retired key alone. */
+  isOutdated: boolean
 }
 
-/** Whether heads are signed with the private key of the 32 bytes of a public one. */
-export function signedBy(publicKey: Buffer): (head: SignedHead) => boolean {
-  const key = auditVerifyingKey(publicKey)
-  return (head) => isAuditSignature(key, headBytes(head), Buffer.from(head.signature, 'hex'))
+/** Returns a function that finds the key with which a head is signed, if it is one of these. */
+export function signerAmong(publicKeys: readonly AuditKey[]): (head: SignedHead) => AuditKey | undefined {
+  const keys = publicKeys.map((known) => ({ known, key: auditVerifyingKey(known.publicKey) }))
+  return (head) => {
+    const [bytes, signature] = [headBytes(head), Buffer.from(head.signature, 'hex')]
+    return keys.find(({ key }) => isAuditSignature(key, bytes, signature))?.known
+  }
 }
 
-export function createVerifier({ publicKey, exported = new Map(), before, report }: VerifierInput): Verifier {
-  const isSigned = signedBy(publicKey)
+export function createVerifier({
+  publicKeys,
+  exported = new Map(),
+  before,
+  report,
+}: VerifierInput): Verifier {
+  const signerOf = signerAmong(publicKeys)
+  const isSigned = (head: SignedHead) => signerOf(head) !== undefined
   const open = new Map(exported)
   const counts = { entries: 0, entities: 0 }
   let trail = before
@@ -55,9 +66,17 @@ export function createVerifier({ publicKey, exported = new Map(), before, report
     )
   const finish = () => {
     if (!trail) return
-    const { entityId, position, covered } = trail
+    const { entityId, position, covered, isOutdated } = trail
     if (covered < position)
       report(at({ entityId, position: covered + 1 }, null, `${positions(covered + 1, position)} not signed`))
+    if (isOutdated)
+      report(
+        at(
+          { entityId, position: covered },
+          null,
+          'the newest head is signed with a retired root key, and none with a later one follows',
+        ),
+      )
     const head = open.get(entityId)
     if (head && head.position > position) reportTruncated(head, position)
     open.delete(entityId)
@@ -68,13 +87,14 @@ export function createVerifier({ publicKey, exported = new Map(), before, report
       if (trail?.entityId !== entityId) {
         finish()
         counts.entities++
-        trail = { entityId, position: 0, hash: noHash, comparable: true, covered: 0 }
+        trail = { entityId, position: 0, hash: noHash, comparable: true, covered: 0, isOutdated: false }
       }
       counts.entries++
       for (const finding of problemsOf(item, trail, isSigned, open.get(entityId))) report(finding)
       const { position, hash } = item.link
       const covered = item.head ? position : trail.covered
-      trail = { entityId, position, hash, comparable: hashLink(item.link) === hash, covered }
+      const isOutdated = item.head ? signerOf(item.head)?.isRetired === true : trail.isOutdated
+      trail = { entityId, position, hash, comparable: hashLink(item.link) === hash, covered, isOutdated }
     },
     end: () => {
       finish()

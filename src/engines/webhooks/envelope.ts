@@ -20,6 +20,10 @@ export type LinkPurpose = 'confirm' | 'unsubscribe'
 export const tokenOf = (notary: Notary, purpose: LinkPurpose, detailId: string): string =>
   detailId.replaceAll('-', '') + notary.tokenOf(purpose, detailId)
 
+/** The token of a link that was made now, and those of links that were made before the root key was rotated. */
+export const linkTokensOf = (notary: Notary, purpose: LinkPurpose, detailId: string): string[] =>
+  notary.tokensOf(purpose, detailId).map((token) => detailId.replaceAll('-', '') + token)
+
 type EnvelopeInput = {
   notary: Notary
   signatureVersion: 1 | 2

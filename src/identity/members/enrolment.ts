@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { SealBroken, seal, unseal } from '#custody/sealing/index'
+import { RootKeyRetired, SealBroken, seal, unseal } from '#custody/sealing/index'
 import { invalid } from '#lib/errors'
 import { systemClock } from '#lib/time'
 import type { Db } from '#runtime/db/db'
@@ -75,7 +75,7 @@ function openPending(
   try {
     return unseal(custody.vault.root, context, Buffer.from(pending, 'base64url'))
   } catch (error) {
-    if (error instanceof SealBroken) return undefined
+    if (error instanceof SealBroken || error instanceof RootKeyRetired) return undefined
     throw error
   }
 }

@@ -59,9 +59,9 @@ export const userOf = (ctx: IdentityCtx, { userId }: Submission): UserRef => ({
 })
 
 /** The user's key for this request: wallet keys are sealed under it. */
-export const userKeyOf = (user: UserRef, key: Buffer): UserKey => ({
+export const userKeyOf = ({ vault, user }: Pick<Wrapping, 'vault' | 'user'>, key: Buffer): UserKey => ({
   ...user,
-  walletKey: takeKey(Buffer.from(key)),
+  walletKey: { outer: vault.root, inner: takeKey(Buffer.from(key)) },
 })
 
 /** The wrap that a submission opens: of the PIN, of the answers, of a device, or of the recovery secret. */

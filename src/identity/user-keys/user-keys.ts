@@ -53,7 +53,7 @@ const deviceOf = (deviceId: string): Way => ({ kind: 'device', slot: deviceId })
 
 /** Opens the user's key with the PIN, for one request. */
 export const openWithPin = (ctx: IdentityCtx, submission: Submission): Promise<UserKey> =>
-  withOpenedKey(ctx, submission, 'open', pin, async ({ key, at }) => userKeyOf(at.user, key))
+  withOpenedKey(ctx, submission, 'open', pin, async ({ key, at }) => userKeyOf(at, key))
 
 /** Opens the key of a user who logs in without a PIN, with the secret that the device of the session keeps. */
 export const openWithDevice = (
@@ -62,7 +62,7 @@ export const openWithDevice = (
   deviceId: string,
 ): Promise<UserKey> =>
   withOpenedKey(ctx, submission, 'openWithDevice', deviceOf(deviceId), async ({ key, at }) =>
-    userKeyOf(at.user, key),
+    userKeyOf(at, key),
   )
 
 /** Creates the user's key with a first PIN, and the answers if the page asked for them. */
@@ -228,7 +228,7 @@ async function wrapped(
   event: string,
   openers: readonly Opener[],
 ): Promise<KeyChange> {
-  const userKey = userKeyOf(at.user, key)
+  const userKey = userKeyOf(at, key)
   const wraps: WrapRow[] = []
   for (const opener of openers) wraps.push(await wrapKey(at, opener, key, ctx.identity.stretcher.cost))
   return { userKey, event, wraps }

@@ -100,7 +100,13 @@ async function openPlace(directory: string, log: Log): Promise<InstancePlace> {
   const rootKey = randomBytes(32)
   const configOf = (name: string, settings: Record<string, string> = {}) => {
     const dataDir = join(directory, name)
-    const fixed = { dataDir, rootKey, port: 0, logLevel: 'error', databaseConnectionsMax: connectionsOfOne }
+    const fixed = {
+      dataDir,
+      rootKeys: [rootKey],
+      port: 0,
+      logLevel: 'error',
+      databaseConnectionsMax: connectionsOfOne,
+    }
     const config = readConfig({ ...sandboxSettings, ...fixed }, settings)
     if (config.passkeyOrigins.length === 0) config.passkeyOrigins = ['loopback']
     return config

@@ -54,11 +54,12 @@ describe('property 10: the role that the program runs as', () => {
       ]),
     )
     for (const table of tables) {
-      for (const column of await columnsOf(table))
-        await expect(
-          runtime.script(`update ${table} set ${column} = ${column}`),
-          table,
-        ).rejects.toMatchObject(denied)
+      for (const column of await columnsOf(table)) {
+        const change = runtime.script(`update ${table} set ${column} = ${column}`)
+        // A rotation of the root key seals private keys again.
+        if (column.startsWith('sealed_')) await change
+        else await expect(change, table).rejects.toMatchObject(denied)
+      }
       await expect(runtime.script(`delete from ${table}`), table).rejects.toMatchObject(denied)
       await expect(runtime.script(`truncate ${table}`), table).rejects.toMatchObject(denied)
       await expect(runtime.script(`alter table ${table} disable trigger all`), table).rejects.toMatchObject(

@@ -44,6 +44,7 @@ export const alarmNames = [
   'rebalancing-failed',
   'rebalancing-stuck',
   'replica-unused',
+  'root-key-missing',
   'sandbox-credentials',
   'schema-newer',
   'screening-provider-away',

@@ -95,6 +95,9 @@ export const failpoints = {
   'after-order-record': { number: 'P72', about: 'after an order to a bank was recorded, before it is sent' },
   'after-order-answer': { number: 'P73', about: 'after a bank took an order, before that is stored' },
   'before-result-commit': { number: 'P74', about: 'before the result of a bank commits' },
+  'after-root-key-activation': { number: 'P75', about: 'after a new version of the root key began to seal' },
+  'after-root-key-batch': { number: 'P78', about: 'after a batch of values was sealed with a new root key' },
+  'after-root-key-close': { number: 'P79', about: 'after the former root key was closed' },
   'after-payment-commit': { number: 'P65', about: 'after the transactions of signed payments committed' },
 } as const
 

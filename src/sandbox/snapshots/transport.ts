@@ -45,7 +45,7 @@ export async function importState(
     throw damaged('its root key is missing')
   })
   if (rootKey.length !== rootKeyBytes) throw damaged('its root key is not whole')
-  if (config.rootKey !== undefined && !rootKey.equals(config.rootKey))
+  if (config.rootKeys?.every((key) => !rootKey.equals(key)))
     throw new ApiError(
       'snapshotConflict',
       'The snapshot was sealed with another root key, and that of this sandbox is set by BEZANT_ROOT_KEY: unset it.',

@@ -1,0 +1,3 @@
+/** The columns of the whole database whose values are sealed under the root key. */
+
+export { sealedColumns } from './columns.ts'
