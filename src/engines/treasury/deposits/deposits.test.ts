@@ -94,6 +94,8 @@ describe('a deposit', () => {
       merchantWalletId: expect.stringMatching(/^1000\d{12}$/),
       paymentIntentId: id,
       settlementAmount: { amount: '2.00', currency: 'USD' },
+      fees: { amount: '0.00', currency: 'USD' },
+      networkFees: { amount: '0.00', currency: 'USD' },
       fromAddresses: { chain: 'BASE', addresses: [harness.chain().outsider.toLowerCase()] },
       depositAddress: { chain: 'BASE', address },
       transactionHash: hash,
