@@ -148,7 +148,8 @@ begin
         join accounts u on u.entity_id = each.entity_id and u.id = n.unclaimed_id
         where (n.gas > 0 and u.posted < u.held) or (n.has_amount and o.posted - o.held < u.posted - u.held)
     )) then
-      raise exception 'a hold exceeds what the account has' using errcode = 'check_violation', constraint = 'holds_covered';
+      raise exception 'a hold exceeds what the account has'
+        using errcode = 'check_violation', constraint = 'holds_covered', detail = 'constraint "holds_covered"';
     end if;
   end loop;
   return null;
@@ -262,6 +263,45 @@ begin
     perform pg_notify('queued_events', '');
   end if;
   return null;
+end $$;
+
+-- As before; and the text of each refusal names its constraint, since a distributed server passes on texts alone.
+create or replace function check_replacement() returns trigger language plpgsql as $$
+declare
+  last signatures%rowtype;
+begin
+  select * into last from signatures s where s.entity_id = new.entity_id and s.address = new.address
+    and s.blockchain = new.blockchain and s.nonce = new.nonce and s.ordinal = new.ordinal - 1;
+  if last.digest is distinct from new.replaces then
+    raise exception 'nonce % of % on %: a replacement must name what was signed last', new.nonce, new.address, new.blockchain
+      using errcode = 'check_violation', constraint = 'signatures_linked', table = tg_table_name,
+      detail = 'constraint "signatures_linked"';
+  end if;
+  if new.intent_id <> last.intent_id and not new.noop then
+    raise exception 'nonce % of % on % belongs to another intent', new.nonce, new.address, new.blockchain
+      using errcode = 'check_violation', constraint = 'signatures_of_one_intent', table = tg_table_name,
+      detail = 'constraint "signatures_of_one_intent"';
+  end if;
+  if new.max_fee < greatest(ceil(last.max_fee * 1.1), last.max_fee + 1)
+    or new.priority_fee < greatest(ceil(last.priority_fee * 1.1), last.priority_fee + 1) then
+    raise exception 'nonce % of % on %: a replacement must offer a tenth more in cap and tip', new.nonce, new.address, new.blockchain
+      using errcode = 'check_violation', constraint = 'signatures_offer_more', table = tg_table_name,
+      detail = 'constraint "signatures_offer_more"';
+  end if;
+  if new.expires_ms is distinct from last.expires_ms
+    and coalesce((new.death_proof -> 'block' ->> 'timeMs')::bigint >= last.expires_ms
+      and (new.death_proof ->> 'nextNonce')::bigint <= new.nonce, false) is false then
+    raise exception 'nonce % of % on %: another expiry needs a proof that the last one passed unused', new.nonce, new.address, new.blockchain
+      using errcode = 'check_violation', constraint = 'signatures_after_death', table = tg_table_name,
+      detail = 'constraint "signatures_after_death"';
+  end if;
+  if (last.last_height is not null or new.last_height is not null)
+    and coalesce((new.death_proof -> 'block' ->> 'number')::bigint >= last.last_height, false) is false then
+    raise exception 'nonce % of % on %: what lives up to a height is replaced after a proof that it ended there', new.nonce, new.address, new.blockchain
+      using errcode = 'check_violation', constraint = 'signatures_after_death', table = tg_table_name,
+      detail = 'constraint "signatures_after_death"';
+  end if;
+  return new;
 end $$;
 
 -- Tables that each server has whole fire no triggers, which would run on all of them: the program brings the movements of messages

@@ -17,9 +17,12 @@ export type RunServer = { url: string; stop(): Promise<void> }
  * Makes the temporary directory of the run, and starts nothing but a listener: databases and programs are made when the first
  * test asks for one.
  */
-export async function startRunServer(databaseUrl: string | undefined): Promise<RunServer> {
+export async function startRunServer(
+  databaseUrl: string | undefined,
+  distributedUrl?: string | undefined,
+): Promise<RunServer> {
   const removeDirectory = await openTemporaryDirectory()
-  const databases = serveDatabases(databaseUrl)
+  const databases = serveDatabases(databaseUrl, distributedUrl)
   let compiling: Promise<ProgramFiles> | undefined
   let using: Promise<string> | undefined
   const programs = () => (compiling ??= compilePrograms())

@@ -168,11 +168,15 @@ const apart = (statements: string) =>
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
+/** The statements that give every session in a database its settings, for each node. */
+export const settingStatements = (database: string): string[] =>
+  Object.entries(sessionSettings).map(
+    ([setting, value]) => `alter database ${quoted(database)} set ${setting} = '${value}'`,
+  )
+
 async function setSettings(db: Db): Promise<void> {
   const { name } = await db.one<{ name: string }>(sql`select current_database() as name`)
-  const statements = Object.entries(sessionSettings).map(
-    ([setting, value]) => `alter database ${quoted(name)} set ${setting} = '${value}'`,
-  )
+  const statements = settingStatements(name)
   for (const statement of statements) {
     const failure = await failureOn(db, 'all_nodes', statement)
     if (failure !== undefined)
