@@ -111,6 +111,7 @@ export async function distributeTables(connection: Connection, say: Said): Promi
   const database = openAsOwner(connection)
   try {
     const done = await moveTables(database, say)
+    await shareFunctions(database)
     await removeCopies(database, say)
     await setGrants(database)
     return done
@@ -225,6 +226,18 @@ async function refuseOthers(db: Db): Promise<void> {
     throw new Error(
       `other processes of Bezant use this database (${others.map(({ name }) => name).join(', ')}): stop them before tables are distributed`,
     )
+}
+
+/** Copies functions to the nodes that were made before the server had any: triggers call more than those that Citus brings with them. */
+async function shareFunctions(database: Database): Promise<void> {
+  const missing = await database.all<{
+    name: string
+  }>(sql`select p.oid::regprocedure::text as name from pg_proc p
+    where p.pronamespace = 'public'::regnamespace
+      and not exists (select 1 from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
+      and not exists (select 1 from pg_dist_object o where o.classid = 'pg_proc'::regclass and o.objid = p.oid)`)
+  for (const { name } of missing)
+    await database.run(sql`select create_distributed_function(${name}::text::regprocedure)`)
 }
 
 async function moveTables(database: Database, say: Said): Promise<string[]> {
