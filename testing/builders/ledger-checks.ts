@@ -11,14 +11,19 @@ export async function checkLedger(database: Database): Promise<void> {
     from entries e join accounts a on a.entity_id = e.entity_id and a.id = e.account_id
     group by 1, 2, 3 having sum(e.amount) <> 0 limit 10`)
   const drifted = await database.all(sql`
-    select a.id, a.kind, a.address, a.posted::text, a.held::text, d.posted::text as entries, d.held::text as open_holds
-    from accounts a cross join lateral (select
-      (select coalesce(sum(e.amount), 0) from entries e where e.entity_id = a.entity_id and e.account_id = a.id) as posted,
-      (select coalesce(sum(h.amount), 0) from holds h where h.entity_id = a.entity_id and (h.account_id = a.id
-          or (a.kind = 'unclaimed' and h.purpose in ('fee', 'gas') and h.account_id in (select o.id from accounts o
-            where o.entity_id = a.entity_id and o.kind = 'address' and o.address = a.address and o.token_id = a.token_id)))
-        and not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)) as held
-    ) d where (a.posted, a.held) <> (d.posted, d.held) limit 10`)
+    with held as (
+      select h.entity_id, h.account_id, sum(h.amount) as amount, sum(h.amount) filter (where h.purpose in ('fee', 'gas')) as gas
+      from holds h where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)
+      group by 1, 2
+    ), entered as (select entity_id, account_id, sum(amount) as amount from entries group by 1, 2)
+    select a.id, a.kind, a.address, a.posted::text, a.held::text, e.amount::text as entries, h.amount::text as open_holds, g.gas::text
+    from accounts a
+    left join entered e on e.entity_id = a.entity_id and e.account_id = a.id
+    left join held h on h.entity_id = a.entity_id and h.account_id = a.id
+    left join accounts o on o.entity_id = a.entity_id and a.kind = 'unclaimed' and o.kind = 'address' and o.address = a.address
+      and o.token_id = a.token_id
+    left join held g on g.entity_id = o.entity_id and g.account_id = o.id
+    where a.posted <> coalesce(e.amount, 0) or a.held <> coalesce(h.amount, 0) + coalesce(g.gas, 0) limit 10`)
   if (unbalanced.length + drifted.length === 0) return
   throw new Error(`the ledger is inconsistent: ${JSON.stringify({ unbalanced, drifted }, null, 1)}`)
 }

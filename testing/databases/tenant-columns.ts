@@ -15,7 +15,7 @@ export function readTenantColumns(): TenantColumns {
       if (relation !== undefined) columns.set(relation, 'entity_id')
     }
   }
-  // A trigger builds it from a list of views.
+  // A function of the database builds it from a list of views.
   columns.set('notified_resources', 'entity_id')
   return columns
 }

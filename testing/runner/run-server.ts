@@ -17,9 +17,13 @@ export type RunServer = { url: string; stop(): Promise<void> }
  * Makes the temporary directory of the run, and starts nothing but a listener: databases and programs are made when the first
  * test asks for one.
  */
-export async function startRunServer(databaseUrl: string | undefined): Promise<RunServer> {
+export async function startRunServer(
+  databaseUrl: string | undefined,
+  distributedUrl?: string | undefined,
+): Promise<RunServer> {
   const removeDirectory = await openTemporaryDirectory()
-  const databases = serveDatabases(databaseUrl, process.env['TEST_PARTITIONED'] === '1')
+  const isPartitioned = process.env['TEST_PARTITIONED'] === '1'
+  const databases = serveDatabases(databaseUrl, { distributedUrl, isPartitioned })
   let compiling: Promise<ProgramFiles> | undefined
   let using: Promise<string> | undefined
   const programs = () => (compiling ??= compilePrograms())

@@ -30,7 +30,8 @@ it('a further kind is one row and one view', async () => {
   try {
     await owner.script(`create table parcels (entity_id uuid, id uuid, update_date timestamptz(3));
       create view notified_parcels as select entity_id, id, update_date, '{"a": 1}'::jsonb as snapshot from parcels;
-      insert into notified_kinds (kind, line, view) values ('parcel', 'v1', 'notified_parcels')`)
+      insert into notified_kinds (kind, line, view) values ('parcel', 'v1', 'notified_parcels');
+      select build_notified_resources()`)
     await owner.run(sql`insert into parcels values (${entityId}, ${entityId}, '2026-01-01T00:00:00Z')`)
     const [row] = await test.database.all(
       sql`select kind, snapshot from notified_resources where id = ${entityId}`,
@@ -38,7 +39,7 @@ it('a further kind is one row and one view', async () => {
     expect(row).toEqual({ kind: 'parcel', snapshot: { a: 1 } })
   } finally {
     await owner.script(
-      `delete from notified_kinds where kind = 'parcel'; drop view notified_parcels; drop table parcels`,
+      `delete from notified_kinds where kind = 'parcel'; select build_notified_resources(); drop view notified_parcels; drop table parcels`,
     )
     await owner.close()
   }

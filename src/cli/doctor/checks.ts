@@ -11,6 +11,7 @@ import { hostOffMaxMs, systemClock } from '#lib/time'
 import { readDatabaseClock } from '#runtime/clock/database-clock'
 import type { Config } from '#runtime/config'
 import { type Connection, openAsOwner, openDatabase } from '#runtime/db/db'
+import { forgottenTables } from '#runtime/db/distribute'
 import { explainDatabase } from '#runtime/db/explain'
 import { requireKnownTables } from '#runtime/db/migrate'
 import { replicaLagBytes } from '#runtime/db/replicas/session'
@@ -143,19 +144,27 @@ const database: DoctorCheck = {
   look: async (config) => {
     const connection = connectionOf(config)
     const owner = openAsOwner(connection)
-    const server = await readServer(owner)
+    const read = async () => ({ server: await readServer(owner), forgotten: await forgottenTables(owner) })
+    const { server, forgotten } = await read()
       .catch(explainDatabase(connection))
       .finally(() => owner.close())
     const ofSessions = await requireSessionSettings(connection).then(
       () => [],
       (error: Error) => [error.message],
     )
-    const faults = [...faultsOf(server, config), ...ofSessions]
+    const faults = [...faultsOf(server, config), ...ofSessions, ...undistributed(forgotten)]
     if (faults.length > 0) throw new Error(faults.join('; '))
     await requireKnownTables(connection)
     return `PostgreSQL ${server.version}`
   },
 }
+
+const undistributed = (tables: readonly string[]) =>
+  tables.length === 0
+    ? []
+    : [
+        `the server is distributed, and ${tables.slice(0, 5).join(', ')} ${tables.length === 1 ? 'is' : 'are'} on its coordinator alone: run "bezant migrate --distributed" as the owner of the tables`,
+      ]
 
 /** The oldest version that the tests run on. */
 const oldestVersion = 150_000

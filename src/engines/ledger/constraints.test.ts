@@ -81,7 +81,8 @@ describe('postings', () => {
       select p.entity_id, p.id, a.id, p.create_date, case when a.kind = 'address' then 7 else -7 end
       from postings p join accounts a on a.entity_id = p.entity_id
       where p.entity_id = ${entityId} and p.block_hash = '0x01' and a.kind = 'address'
-        and not exists (select 1 from entries e where e.posting_id = p.id and e.account_id = a.id)`)
+        and not exists (select 1 from entries e where e.entity_id = p.entity_id and e.posting_id = p.id
+          and e.account_id = a.id)`)
     await expect(late).rejects.toThrow(/written with their posting/)
   })
 
@@ -157,7 +158,7 @@ describe('holds', () => {
     expect(await balance(entityId)).toEqual([10n, 0n])
     const again =
       test.database.run(sql`insert into hold_resolutions (entity_id, hold_id, outcome, create_date)
-      select entity_id, id, 'posted', now() from holds where entity_id = ${entityId}`)
+      select entity_id, id, 'posted', now() from holds where entity_id = ${entityId} returning hold_id`)
     await expect(again).rejects.toMatchObject({ code: '23505' })
     const outcomes = await test.database.all(
       sql`select outcome from hold_resolutions where entity_id = ${entityId}`,

@@ -2,9 +2,15 @@
 export const sqlState = (error: unknown): string | undefined =>
   typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : undefined
 
-/** Returns the name of the constraint that a database error reports. */
-export const constraintOf = (error: unknown): string | undefined =>
-  typeof error === 'object' && error !== null && 'constraint' in error ? String(error.constraint) : undefined
+/**
+ * Returns the name of the constraint that a database error reports. The coordinator of a distributed server passes on texts alone, in
+ * which the constraints of shards have a number.
+ */
+export function constraintOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined
+  const { constraint, detail, message } = error as { constraint?: string; detail?: string; message?: string }
+  return constraint ?? /\bconstraint "(\w+?)(?:_\d{6,})?"/.exec(`${detail} ${message}`)?.[1]
+}
 
 /**
  * Codes for a session ended by the server (25P03: it was idle inside a transaction) or a broken network connection. A server that

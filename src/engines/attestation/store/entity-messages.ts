@@ -1,6 +1,6 @@
 import { currencyDecimals } from '#engines/ledger/index'
 import { type MovementDirection, movementTable } from '#engines/movement'
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, type Sql, sql } from '#runtime/db/db'
 
 /** A burn from or to an address of an entity. */
 export type MessageLink = {
@@ -14,11 +14,22 @@ export type MessageLink = {
   createDate: string
 }
 
+const stateOf = (m: Sql) =>
+  sql`state_of_burn(${m}.state, ${m}.received_tx_hash, ${m}.block_hash, ${m}.lost_amount)`
+
+/** Brings the links of messages in line with what was changed in them; every change of a message ends with it. */
+export async function followMessages(tx: Db, nonces: readonly string[]): Promise<void> {
+  if (nonces.length === 0) return
+  await tx.run(sql`update entity_messages e set state = ${stateOf(sql`m`)},
+      update_date = greatest(e.update_date, m.attested_date, m.received_date)
+    from messages m where m.id = e.id and m.nonce = any(${nonces}::text[]) and e.state <> ${stateOf(sql`m`)}`)
+}
+
 /** Inserts links; a message that is mined again keeps those that it has. */
 export const insertEntityMessages = (tx: Db, links: readonly MessageLink[]) =>
   tx.run(sql`insert into entity_messages (entity_id, id, direction, state, blockchain, token_id, amount, from_address,
       to_address, tx_hash, create_date, update_date)
-    select l.e, k.id, l.d, state_of_burn(k), k.blockchain, l.t, k.amount, l.f, l.o, k.tx_hash, l.c, l.c
+    select l.e, k.id, l.d, ${stateOf(sql`k`)}, k.blockchain, l.t, k.amount, l.f, l.o, k.tx_hash, l.c, l.c
     from unnest(${links.map(({ entityId }) => entityId)}::uuid[], ${links.map(({ nonce }) => nonce)}::text[],
       ${links.map(({ direction }) => direction)}::text[], ${links.map(({ tokenId }) => tokenId)}::uuid[],
       ${links.map(({ from }) => from)}::text[], ${links.map(({ to }) => to)}::text[],

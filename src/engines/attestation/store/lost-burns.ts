@@ -1,5 +1,6 @@
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
+import { followMessages } from './entity-messages.ts'
 
 /** An attested burn whose block is gone; amounts are base units of the token. */
 export type LostBurn = {
@@ -35,13 +36,13 @@ export const findLostBurn = (db: Db, nonce: string) =>
 type BookedBy = { actor: string; reason: string; nowMs: number }
 
 /** Books a lost burn and returns its part of the allowance; `undefined` where no lost burn has this nonce. */
-export const setBooked = (
+export async function setBooked(
   tx: Db,
   environment: string,
   nonce: string,
   { actor, reason, nowMs }: BookedBy,
-): Promise<LostBurn | undefined> =>
-  tx.maybe<LostBurn>(sql`with lost as materialized (
+): Promise<LostBurn | undefined> {
+  const booked = await tx.maybe<LostBurn>(sql`with lost as materialized (
       select id, ${columns}, least(allowance_taken, lost_amount) as taken from messages
       where nonce = ${nonce} and lost_amount > 0 for update),
     booked as (update messages m set booked_loss = m.booked_loss + m.lost_amount, lost_amount = 0,
@@ -51,3 +52,6 @@ export const setBooked = (
     released as (update fast_allowances set used = greatest(used - (select taken from lost), 0)
       where environment = ${environment} and exists (select 1 from lost))
     select nonce, blockchain, tx_hash, message, amount_atomic, mint_tx_hash, attested_date from lost`)
+  await followMessages(tx, [nonce])
+  return booked
+}

@@ -13,6 +13,7 @@ import {
   timestamptz,
   uuid,
 } from '#runtime/db/table'
+import { followMessages } from './entity-messages.ts'
 
 /** The channel that announces messages to attest on a chain. */
 export const messageChannel = 'messages'
@@ -96,15 +97,19 @@ const columns = messages.columns()
  * Inserts the messages of a block. One that is mined again gets its new block, and keeps its nonce and its attestation; one that
  * says something else now is attested again, so that of both one can be delivered. What was attested before stays lost then.
  */
-export function insertMessages(tx: Db, rows: readonly NewMessage[], nowMs: number): Promise<number> {
+export async function insertMessages(tx: Db, rows: readonly NewMessage[], nowMs: number): Promise<void> {
   const added = rows.map((row) => ({ ...row, state: 'pending' as const, createDate: formatInstant(nowMs) }))
-  return tx.run(sql`${newMessages.insert(added, 'm')}
+  await tx.run(sql`${newMessages.insert(added, 'm')}
     on conflict (blockchain, tx_hash, ordinal) do update set block_hash = excluded.block_hash,
       block_number = excluded.block_number, log_index = excluded.log_index, message = excluded.message,
       destination_domain = excluded.destination_domain, amount = excluded.amount, max_fee = excluded.max_fee,
       fast = excluded.fast, forwards = excluded.forwards, executes = excluded.executes, prepaid = excluded.prepaid,
       lost_amount = case when m.message = excluded.message then 0 else m.lost_amount end,
       reattest = m.reattest or (m.state = 'complete' and m.message <> excluded.message)`)
+  await followMessages(
+    tx,
+    rows.map(({ nonce }) => nonce),
+  )
 }
 
 /**
@@ -133,11 +138,13 @@ export async function orphanMessages(
     charged as (update fast_allowances set used = used + (select sum(charged) from kept)
       where environment = ${environment} and exists (select 1 from kept where charged > 0))
     select nonce from kept`)
-  return kept.map(({ nonce }) => nonce)
+  const nonces = kept.map(({ nonce }) => nonce)
+  await followMessages(tx, nonces)
+  return nonces
 }
 
 /** Records deliveries that a block of the destination shows. */
-export const markReceived = (
+export async function markReceived(
   tx: Db,
   {
     blockchain,
@@ -157,15 +164,24 @@ export const markReceived = (
     txHash: string
     receivedDate: string
   },
-) =>
-  tx.run(sql`update messages set received_blockchain = ${blockchain}, received_block_hash = ${blockHash},
+): Promise<void> {
+  await tx.run(sql`update messages set received_blockchain = ${blockchain}, received_block_hash = ${blockHash},
       received_block_number = ${blockNumber}, received_tx_hash = ${txHash}, received_date = ${receivedDate}
     where nonce = ${nonce} and domain = ${domain}`)
+  await followMessages(tx, [nonce])
+}
 
-export const unmarkReceived = (tx: Db, blockchain: string, blockHash: string) =>
-  tx.run(sql`update messages set received_blockchain = null, received_block_hash = null,
+export async function unmarkReceived(tx: Db, blockchain: string, blockHash: string): Promise<void> {
+  const rows = await tx.all<{
+    nonce: string
+  }>(sql`update messages set received_blockchain = null, received_block_hash = null,
       received_block_number = null, received_tx_hash = null, received_date = null
-    where received_blockchain = ${blockchain} and received_block_hash = ${blockHash}`)
+    where received_blockchain = ${blockchain} and received_block_hash = ${blockHash} returning nonce`)
+  await followMessages(
+    tx,
+    rows.map(({ nonce }) => nonce),
+  )
+}
 
 export type MessageHeights = { followed: number; final: number }
 
@@ -238,14 +254,25 @@ export const claimMessages = (
 export const setDelay = (tx: Db, id: string, reason: DelayReason) =>
   tx.run(sql`update messages set delay_reason = ${reason} where id = ${id}`)
 
-export const setAttested = (tx: Db, attested: readonly AttestedMessage[], nowMs: number) =>
-  tx.run(sql`update messages m set state = 'complete', attested_message = row.attested_message,
+export async function setAttested(
+  tx: Db,
+  attested: readonly AttestedMessage[],
+  nowMs: number,
+): Promise<void> {
+  const rows = await tx.all<{
+    nonce: string
+  }>(sql`update messages m set state = 'complete', attested_message = row.attested_message,
       attestation = row.attestation, digest = row.digest, finality_threshold = row.finality_threshold,
       expiration_block = row.expiration_block, attested_date = ${formatInstant(nowMs)}, attested_at = statement_timestamp(), reattest = false,
       forward_fee = row.forward_fee_atomic
     from jsonb_to_recordset(${jsonOf(attested)}::jsonb) as row(id uuid, attested_message text, attestation text,
       digest text, finality_threshold integer, expiration_block numeric, forward_fee_atomic numeric)
-    where m.id = row.id`)
+    where m.id = row.id returning m.nonce`)
+  await followMessages(
+    tx,
+    rows.map(({ nonce }) => nonce),
+  )
+}
 
 /** Takes an amount of the allowance for a message; `false` where it has no room. */
 export async function takeAllowance(

@@ -1,7 +1,7 @@
 /**
  * Closes the days of the books, for all entities at once, so that what is exported of a day never changes. First the day is marked:
  * from then on the database notes every posting with a date in it as one of the first open day. A `tx` that did not see the mark may still
- * be about to commit; once all transactions that ran then have ended, the day is final. Corrections, such as the reversal of a reorg, have
+ * be about to commit; once all that wrote postings then have ended, the day is final. Corrections, such as the reversal of a reorg, have
  * the date on which they are made.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,13 +10,7 @@ import { formatInstant } from '#lib/time'
 import { alarmWhile } from '#runtime/log/alarms'
 import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
 import { logTrouble, repeat } from '#runtime/scheduling/loop'
-import {
-  closedDays,
-  closeThrough,
-  finishThrough,
-  haveEndedBefore,
-  nextTransaction,
-} from './store/closed-days.ts'
+import { closedDays, closeThrough, finishThrough, writersOfPostings } from './store/closed-days.ts'
 
 const dayMs = 86_400_000
 /** Business time between the end of a day and its closing: its blocks are applied by then. */
@@ -27,23 +21,22 @@ const pollMs = 50
 /** Business time after which a day that is not final is an alarm. */
 const alarmAfterMs = 3_600_000
 
-/** A day that is marked, and the first transaction that began after its mark. */
-type MarkedDay = { day: string; next: string; markedMs: number }
+/** A day that is marked, and the transactions that may have begun to write before its mark. */
+type MarkedDay = { day: string; writers: readonly string[]; markedMs: number }
 
 const dayOf = (atMs: number): string => formatInstant(atMs).slice(0, 10)
 
 export function startClosing(ctx: EngineCtx): Service {
   let marked: MarkedDay | undefined
   const report = alarmWhile(ctx.log, 'day-not-final', {
-    begins:
-      'a closed day is not final after an hour: a transaction of the database server has not ended since',
+    begins: 'a closed day is not final after an hour: a transaction that writes postings has not ended since',
     ends: 'the closed day is final',
   })
   const closeDays = async () => {
     marked ??= await markDay(ctx)
     if (marked && (await isOver(ctx, marked))) marked = undefined
     const isStuck = marked !== undefined && ctx.clock.nowMs() - marked.markedMs > alarmAfterMs
-    report(isStuck ? { day: marked!.day, before: marked!.next } : undefined)
+    report(isStuck ? { day: marked!.day, transactions: marked!.writers } : undefined)
     // The next look is in time.
     return false
   }
@@ -58,15 +51,17 @@ async function markDay({ database, clock }: EngineCtx): Promise<MarkedDay | unde
   if (before && before.closedThrough >= over && before.finalThrough === before.closedThrough) return undefined
   await closeThrough(database, over)
   const day = (await closedDays(database))!.closedThrough
-  return { day, next: await nextTransaction(database), markedMs }
+  return { day, writers: await writersOfPostings(database), markedMs }
 }
 
 /** Waits until the transactions that may still add to the day have ended, for a while: the day is final then. */
-async function isOver({ database }: EngineCtx, { day, next }: MarkedDay): Promise<boolean> {
-  for (const endMs = performance.now() + waitMs; performance.now() < endMs; await sleep(pollMs))
-    if (await haveEndedBefore(database, next)) {
+async function isOver({ database }: EngineCtx, { day, writers }: MarkedDay): Promise<boolean> {
+  for (const endMs = performance.now() + waitMs; performance.now() < endMs; await sleep(pollMs)) {
+    const open = await writersOfPostings(database)
+    if (!writers.some((each) => open.includes(each))) {
       await finishThrough(database, day)
       return true
     }
+  }
   return false
 }

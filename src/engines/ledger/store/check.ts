@@ -5,6 +5,12 @@ export type BookError = { what: string; id: string }
 
 const shownMax = 100
 
+/** Sums of the open holds of each account; those for gas hold the unclaimed coins beside it, too. */
+const openHolds = sql`select h.entity_id, h.account_id, sum(h.amount) as sum,
+    sum(h.amount) filter (where h.purpose in ('fee', 'gas')) as for_gas
+  from holds h where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)
+  group by 1, 2`
+
 /** Checks the books: entries sum to zero, and balances are the sums of their entries and open holds. */
 export const checkBooks = (db: Db) =>
   scan<BookError>(
@@ -18,12 +24,9 @@ export const checkBooks = (db: Db) =>
       from accounts a
       left join (select entity_id, account_id, sum(amount) as sum from entries group by 1, 2) e
         on e.entity_id = a.entity_id and e.account_id = a.id
-      left join (select h.entity_id, x.id as account_id, sum(h.amount) as sum from holds h
-          join accounts o on o.entity_id = h.entity_id and o.id = h.account_id
-          cross join lateral (select o.id union all select u.id from accounts u where h.purpose in ('fee', 'gas')
-            and o.kind = 'address' and u.entity_id = o.entity_id and u.address = o.address and u.token_id = o.token_id
-            and u.kind = 'unclaimed') x
-          where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)
-          group by 1, 2) h on h.entity_id = a.entity_id and h.account_id = a.id
-      where a.posted <> coalesce(e.sum, 0) or a.held <> coalesce(h.sum, 0) limit ${shownMax})`,
+      left join (${openHolds}) h on h.entity_id = a.entity_id and h.account_id = a.id
+      left join accounts o on o.entity_id = a.entity_id and a.kind = 'unclaimed' and o.kind = 'address'
+        and o.address = a.address and o.token_id = a.token_id
+      left join (${openHolds}) g on g.entity_id = o.entity_id and g.account_id = o.id
+      where a.posted <> coalesce(e.sum, 0) or a.held <> coalesce(h.sum, 0) + coalesce(g.for_gas, 0) limit ${shownMax})`,
   )

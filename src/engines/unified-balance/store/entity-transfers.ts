@@ -25,6 +25,15 @@ export const insertEntityTransfers = (
       ${links.map(({ to }) => to)}::text[]) as l(e, d, a, f, o)
     join unified_transfers k on k.id = ${id}`)
 
+/** Brings the links of transfers in line with their change, which no trigger of a table that each server has whole could do. */
+export const setEntityTransferState = (
+  tx: Db,
+  ids: readonly string[],
+  { state, mintTxHash, updateDate }: { state: string; mintTxHash: string | null; updateDate: string },
+) =>
+  tx.run(sql`update entity_unified_transfers set state = ${state}, mint_tx_hash = ${mintTxHash},
+    update_date = greatest(update_date, ${updateDate}) where id = any(${ids}::uuid[])`)
+
 /** Transfers of unified balances, of depositors and receivers that are addresses of the entity. */
 export const unifiedMovements = movementTable({
   from: sql`entity_unified_transfers m`,

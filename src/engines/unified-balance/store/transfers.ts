@@ -1,5 +1,6 @@
 import { formatInstant } from '#lib/time'
 import { type Db, jsonOf, sql } from '#runtime/db/db'
+import { setEntityTransferState } from './entity-transfers.ts'
 
 type UnifiedTransferState = 'pending' | 'confirmed' | 'finalized' | 'failed' | 'expired'
 
@@ -140,16 +141,20 @@ export const lockIntents = (tx: Db, specHashes: readonly string[]) =>
 export const setIntentStates = (tx: Db, specHashes: readonly string[], state: ReservationState) =>
   tx.run(sql`update unified_intents set state = ${state} where spec_hash = any(${specHashes}::text[])`)
 
-/** Sets the state of transfers; returns their ids. */
-export const setTransferState = (
+/** Sets the state of transfers, and of the movements of entities that they are. */
+export async function setTransferState(
   tx: Db,
   nowMs: number,
   ids: readonly string[],
   state: UnifiedTransferState,
   mintTxHash: string | null,
-) =>
-  tx.run(sql`update unified_transfers set state = ${state}, mint_tx_hash = ${mintTxHash},
-    update_date = ${formatInstant(nowMs)} where id = any(${ids}::uuid[])`)
+): Promise<void> {
+  if (ids.length === 0) return
+  const updateDate = formatInstant(nowMs)
+  await tx.run(sql`update unified_transfers set state = ${state}, mint_tx_hash = ${mintTxHash},
+    update_date = ${updateDate} where id = any(${ids}::uuid[])`)
+  await setEntityTransferState(tx, ids, { state, mintTxHash, updateDate })
+}
 
 /** Locks and returns the transfers that no block up to `finalTo` minted although it was the last chance. */
 export const lockExpired = (tx: Db, blockchain: string, finalTo: number) =>

@@ -14,17 +14,16 @@ export const closeThrough = (db: Db, day: string) =>
     on conflict (is_only) do update set closed_through = excluded.closed_through
     where d.closed_through < excluded.closed_through`)
 
-/** The number that the next transaction of the server gets. */
-export const nextTransaction = async (db: Db): Promise<string> =>
-  (await db.one<{ next: string }>(sql`select pg_snapshot_xmax(pg_current_snapshot())::text as next`)).next
-
-/** Whether every transaction before this one has ended. */
-export const haveEndedBefore = async (db: Db, transaction: string): Promise<boolean> =>
+/**
+ * The transactions that write postings, as the server names them in its locks: each has one on the table from before it looks which days
+ * are closed until it has ended. The coordinator of a distributed server has these locks, and numbers no transactions of its nodes.
+ */
+export const writersOfPostings = async (db: Db): Promise<string[]> =>
   (
-    await db.one<{ ended: boolean }>(
-      sql`select pg_snapshot_xmin(pg_current_snapshot()) >= ${transaction}::text::xid8 as ended`,
-    )
-  ).ended
+    await db.one<{ writers: string[] }>(sql`select array(select distinct virtualtransaction from pg_locks
+      where locktype = 'relation' and relation = 'postings'::regclass and mode = 'RowExclusiveLock' and granted
+        and database = (select oid from pg_database where datname = current_database())) as writers`)
+  ).writers
 
 export const finishThrough = (db: Db, day: string) =>
   db.run(sql`update closed_days set final_through = ${day}::date

@@ -49,13 +49,14 @@ export async function placeHolds(
   if (placed.length === 0) return
   const names = placed.map(accountNameOf)
   const accounts = await ensureAccounts(tx, nowMs, names)
+  // A distributed server tells the constraint that refused a row only of statements that return rows.
   const insert = () =>
     tx.run(sql`insert into holds (entity_id, id, account_id, intent_id, purpose, amount, of_unlisted, create_date)
       select *, ${formatInstant(nowMs)}::timestamptz from unnest(${placed.map((hold) => hold.entityId)}::uuid[],
         ${placed.map(() => newId(nowMs))}::uuid[], ${names.map((name) => accounts.get(accountKey(name))!)}::uuid[],
         ${placed.map((hold) => hold.intentId)}::uuid[], ${placed.map((hold) => hold.purpose)}::text[],
         ${placed.map((hold) => hold.amountAtomic.toString())}::numeric[],
-        ${placed.map((hold) => hold.ofUnlisted ?? false)}::bool[])`)
+        ${placed.map((hold) => hold.ofUnlisted ?? false)}::bool[]) returning id`)
   if (regardless) return holdRegardless(tx, insert)
   try {
     await insert()

@@ -1,0 +1,119 @@
+import { parsePlPgSQLSync, parseSync } from 'libpg-query'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Database, openAsOwner, sql } from '#runtime/db/db'
+import { distributeTables, forgottenTables, tableKind } from '#runtime/db/distribute'
+import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
+import { isPart, nameOf, type Part, partOf } from '#testing/databases/statement-parts'
+
+let test: TestDatabase
+let owner: Database
+beforeAll(async () => {
+  test = await openTestDatabase()
+  owner = openAsOwner(test.connection)
+})
+afterAll(async () => {
+  await owner?.close()
+  await test?.close()
+})
+
+type Table = { name: string; hasEntityId: boolean }
+const kinds = async () => {
+  const tables = await owner.all<Table>(sql`select c.relname as name, exists (select 1 from pg_attribute a
+      where a.attrelid = c.oid and a.attname = 'entity_id') as has_entity_id
+    from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`)
+  return new Map(tables.map((table) => [table.name, tableKind(table)]))
+}
+const tenantOf = (table: string) => (table === 'entities' ? 'id' : 'entity_id')
+
+/** Every member of a part of a statement, in whatever depth. */
+function* membersOf(part: unknown): Generator<Part> {
+  if (Array.isArray(part)) for (const each of part) yield* membersOf(each)
+  if (!isPart(part)) return
+  yield part
+  for (const each of Object.values(part)) yield* membersOf(each)
+}
+
+/** The tables and CTEs that a statement or an expression of PL/pgSQL reads, and those CTEs. */
+function relationsIn(text: string): { read: string[]; own: string[] } {
+  const value = text.replace(/^\s*\w+\s*:=/, '')
+  const statement = /^\s*(select|with|insert|update|delete)\b/i.test(value) ? value : `select ${value}`
+  const parts = [...membersOf(parseSync(statement))]
+  const namesOf = (part: string, name: string) =>
+    parts.flatMap((each) => {
+      const found = partOf(each, part)
+      return found ? [nameOf(found, name)] : []
+    })
+  return { read: namesOf('RangeVar', 'relname'), own: namesOf('CommonTableExpr', 'ctename') }
+}
+
+describe('property 287: every table can be distributed by its kind', () => {
+  it('keys of tenants name the tenant, and foreign keys stay with one tenant or lead to shared tables', async () => {
+    const kindOf = await kinds()
+    expect([...kindOf.values()].filter((kind) => kind === 'tenants').length).toBeGreaterThan(100)
+    const unique = await owner.all<{
+      name: string
+      table: string
+      columns: string[]
+    }>(sql`select i.relname as name,
+        c.relname as table, array(select a.attname::text from pg_attribute a where a.attrelid = i.oid) as columns
+      from pg_index x join pg_class i on i.oid = x.indexrelid join pg_class c on c.oid = x.indrelid
+      where x.indisunique and c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`)
+    expect(
+      unique.filter(
+        ({ table, columns }) => kindOf.get(table) === 'tenants' && !columns.includes(tenantOf(table)),
+      ),
+    ).toEqual([])
+    type Key = { name: string; from: string; to: string; pairs: string[] }
+    const foreign = await owner.all<Key>(sql`select k.conname as name, c.relname as "from", f.relname as "to",
+        array(select a.attname || '>' || b.attname from unnest(k.conkey, k.confkey) as n(x, y)
+          join pg_attribute a on a.attrelid = k.conrelid and a.attnum = n.x
+          join pg_attribute b on b.attrelid = k.confrelid and b.attnum = n.y) as pairs
+      from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_class f on f.oid = k.confrelid where k.contype = 'f'`)
+    const fits = ({ from, to, pairs }: Key) => {
+      if (kindOf.get(to) !== 'tenants') return kindOf.get(to) === 'shared'
+      return kindOf.get(from) === 'tenants' && pairs.includes(`${tenantOf(from)}>${tenantOf(to)}`)
+    }
+    expect(foreign.filter((key) => !fits(key))).toEqual([])
+  })
+
+  it('triggers of shared tables, which each node fires, only refuse', async () => {
+    const kindOf = await kinds()
+    const triggers = await owner.all<{
+      table: string
+      body: string
+    }>(sql`select c.relname as table, p.prosrc as body
+      from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_proc p on p.oid = t.tgfoid
+      where not t.tgisinternal and c.relnamespace = 'public'::regnamespace`)
+    const shared = triggers.filter(({ table }) => kindOf.get(table) !== 'tenants')
+    expect(shared.length).toBeGreaterThan(5)
+    for (const { table, body } of shared)
+      expect(body.trim(), table).toMatch(/^begin\s+raise exception [^;]*;\s+end$/)
+  })
+
+  it('statements of triggers never join transition tables with other tables', async () => {
+    const functions = await owner.all<{ name: string; body: string }>(sql`select distinct p.proname as name,
+        pg_get_functiondef(p.oid) as body
+      from pg_trigger t join pg_proc p on p.oid = t.tgfoid where t.tgnewtable is not null`)
+    expect(functions.length).toBeGreaterThan(9)
+    for (const { name, body } of functions) {
+      const texts = [...membersOf(parsePlPgSQLSync(body))].flatMap((each) => {
+        const text = partOf(each, 'PLpgSQL_expr')?.['query']
+        return typeof text === 'string' ? [text] : []
+      })
+      const reading = texts.map(relationsIn).filter(({ read }) => read.includes('added'))
+      expect(reading.length, name).toBeGreaterThan(0)
+      for (const { read, own } of reading)
+        expect(
+          read.filter((each) => each !== 'added' && !own.includes(each)),
+          name,
+        ).toEqual([])
+    }
+  })
+
+  it('a server without Citus is told so, and nothing of it is missing', async () => {
+    await expect(distributeTables(test.connection, () => undefined)).rejects.toThrow(
+      /cannot be distributed: nothing was changed|the extension citus is not in this database/,
+    )
+    expect(await forgottenTables(test.database)).toEqual([])
+  })
+})
