@@ -1,6 +1,7 @@
 -- On a distributed PostgreSQL a trigger runs beside the rows of its shard, and no statement on a table of tenants can read a
 -- transition table there. Such triggers gather what was added into arrays, entity by entity in one order, and every statement on
--- tables of tenants names one entity.
+-- tables of tenants names one entity. Beside a join with an array, the array bounds the rows that are read, by the index of keys, however
+-- the planner joins.
 
 create or replace function queue_flow() returns trigger language plpgsql as $$
 declare
@@ -45,7 +46,7 @@ begin
     perform 1 from accounts a where a.entity_id = each.entity_id and a.id = any(each.accounts) order by a.id for no key update;
     update accounts a set posted = a.posted + sums.amount, update_date = greatest(a.update_date, sums.at)
       from unnest(each.accounts, each.amounts, each.dates) as sums(id, amount, at)
-      where a.entity_id = each.entity_id and a.id = sums.id;
+      where a.entity_id = each.entity_id and a.id = any(each.accounts) and a.id = sums.id;
   end loop;
   return null;
 end $$;
@@ -61,7 +62,7 @@ begin
   loop
     select e.posting_id into unbalanced
       from unnest(each.postings, each.accounts, each.amounts) as e(posting_id, account_id, amount)
-      join accounts a on a.entity_id = each.entity_id and a.id = e.account_id
+      join accounts a on a.entity_id = each.entity_id and a.id = any(each.accounts) and a.id = e.account_id
       group by e.posting_id, a.token_id, a.currency having sum(e.amount) <> 0 limit 1;
     if unbalanced is not null then
       raise exception 'the entries of posting % do not sum to zero', unbalanced
@@ -81,7 +82,7 @@ begin
   loop
     if exists (
       select 1 from unnest(each.postings, each.dates) as e(posting_id, create_date)
-      join postings p on p.entity_id = each.entity_id and p.id = e.posting_id
+      join postings p on p.entity_id = each.entity_id and p.id = any(each.postings) and p.id = e.posting_id
       where p.written_by <> pg_current_xact_id() or p.create_date <> e.create_date
     ) then
       raise exception 'entries are written with their posting, and have its date' using errcode = 'check_violation';
@@ -99,7 +100,7 @@ begin
   loop
     if exists (
       select 1 from unnest(each.postings, each.accounts) as e(posting_id, account_id)
-      join accounts a on a.entity_id = each.entity_id and a.id = e.account_id
+      join accounts a on a.entity_id = each.entity_id and a.id = any(each.accounts) and a.id = e.account_id
       where a.kind = 'adjustment' and not exists (
         select 1 from postings p join adjustments j on j.entity_id = p.entity_id and p.fact = 'adjustment:' || j.id
         where p.entity_id = each.entity_id and p.id = e.posting_id)
@@ -116,6 +117,7 @@ security definer set search_path = public, pg_temp as $$
 declare
   each record;
   beside uuid[];
+  has_beside boolean;
 begin
   for each in
     select s.entity_id, array_agg(s.account_id order by s.account_id) as accounts, array_agg(s.amount order by s.account_id) as amounts,
@@ -128,24 +130,27 @@ begin
     -- The unclaimed coins beside each account of an address, in the order of the accounts; null where there are none.
     select array_agg(u.id order by n.number) into beside
       from unnest(each.accounts) with ordinality as n(id, number)
-      left join accounts o on o.entity_id = each.entity_id and o.id = n.id and o.kind = 'address'
+      left join accounts o on o.entity_id = each.entity_id and o.id = any(each.accounts) and o.id = n.id and o.kind = 'address'
       left join accounts u on u.entity_id = each.entity_id and u.address = o.address and u.token_id = o.token_id
         and u.kind = 'unclaimed';
+    has_beside := cardinality(array_remove(beside, null)) > 0;
     perform 1 from accounts a where a.entity_id = each.entity_id and a.id = any(each.accounts || beside)
       order by a.id for no key update;
     update accounts a set held = a.held + sums.amount
       from unnest(each.accounts, each.amounts) as sums(id, amount)
-      where a.entity_id = each.entity_id and a.id = sums.id;
-    update accounts a set held = a.held + sums.gas
-      from unnest(beside, each.gas) as sums(id, gas)
-      where a.entity_id = each.entity_id and a.id = sums.id and sums.gas > 0;
+      where a.entity_id = each.entity_id and a.id = any(each.accounts) and a.id = sums.id;
+    if has_beside then
+      update accounts a set held = a.held + sums.gas
+        from unnest(beside, each.gas) as sums(id, gas)
+        where a.entity_id = each.entity_id and a.id = any(beside) and a.id = sums.id and sums.gas > 0;
+    end if;
     -- A hold made again after a reorg must not fail: what it holds has left before and may leave again.
     if current_setting('bezant.hold_regardless', true) is distinct from 'on' and (exists (
       select 1 from accounts a where a.entity_id = each.entity_id and a.id = any(each.accounts) and a.posted - a.held < 0
-    ) or exists (
+    ) or has_beside and exists (
       select 1 from unnest(each.accounts, beside, each.gas, each.have_amount) as n(id, unclaimed_id, gas, has_amount)
-        join accounts o on o.entity_id = each.entity_id and o.id = n.id
-        join accounts u on u.entity_id = each.entity_id and u.id = n.unclaimed_id
+        join accounts o on o.entity_id = each.entity_id and o.id = any(each.accounts) and o.id = n.id
+        join accounts u on u.entity_id = each.entity_id and u.id = any(beside) and u.id = n.unclaimed_id
         where (n.gas > 0 and u.posted < u.held) or (n.has_amount and o.posted - o.held < u.posted - u.held)
     )) then
       raise exception 'a hold exceeds what the account has'
@@ -175,7 +180,7 @@ begin
     perform 1 from accounts a where a.entity_id = each.entity_id and a.id = any(sums.accounts) order by a.id for no key update;
     update accounts a set held = a.held - s.amount
       from unnest(sums.accounts, sums.amounts) as s(id, amount)
-      where a.entity_id = each.entity_id and a.id = s.id and s.amount > 0;
+      where a.entity_id = each.entity_id and a.id = any(sums.accounts) and a.id = s.id and s.amount > 0;
   end loop;
   return null;
 end $$;
@@ -387,3 +392,17 @@ revoke update (counter, update_date) on passkeys from bezant_runtime;
 revoke update (to_version) on screening_entries from bezant_runtime;
 grant update on challenges, attestation_keys, accounts, attempts, passkeys, screening_entries, block_steps, unified_signed_intents
   to bezant_runtime;
+
+-- One plan for arrays of any length: planning for each anew would take longer than the statements. A distributed server cannot plan
+-- without values, so `bezant migrate --distributed` resets it.
+alter function queue_flow() set plan_cache_mode = force_generic_plan;
+alter function apply_entries() set plan_cache_mode = force_generic_plan;
+alter function check_zero_sum() set plan_cache_mode = force_generic_plan;
+alter function entries_join_own_tx() set plan_cache_mode = force_generic_plan;
+alter function check_adjustments() set plan_cache_mode = force_generic_plan;
+alter function apply_holds() set plan_cache_mode = force_generic_plan;
+alter function apply_resolutions() set plan_cache_mode = force_generic_plan;
+alter function note_late_postings() set plan_cache_mode = force_generic_plan;
+alter function note_open_gaps() set plan_cache_mode = force_generic_plan;
+alter function queue_audit() set plan_cache_mode = force_generic_plan;
+alter function queue_events() set plan_cache_mode = force_generic_plan;

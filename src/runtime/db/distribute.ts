@@ -110,6 +110,7 @@ export async function distributeTables(connection: Connection, say: Said): Promi
   // Sessions that began before the settings lack them.
   const database = openAsOwner(connection)
   try {
+    await planWithValues(database)
     const done = await moveTables(database, say)
     await shareFunctions(database)
     await removeCopies(database, say)
@@ -226,6 +227,13 @@ async function refuseOthers(db: Db): Promise<void> {
     throw new Error(
       `other processes of Bezant use this database (${others.map(({ name }) => name).join(', ')}): stop them before tables are distributed`,
     )
+}
+
+/** Lets triggers plan with values, without which Citus finds no node; on one server they have one plan for all values. */
+async function planWithValues(database: Database): Promise<void> {
+  const planned = await database.all<{ name: string }>(sql`select oid::regprocedure::text as name from pg_proc
+    where pronamespace = 'public'::regnamespace and 'plan_cache_mode=force_generic_plan' = any(proconfig)`)
+  for (const { name } of planned) await database.script(`alter function ${name} reset plan_cache_mode`)
 }
 
 /** Copies functions to the nodes that were made before the server had any: triggers call more than those that Citus brings with them. */

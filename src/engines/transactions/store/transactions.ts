@@ -146,7 +146,7 @@ export const listTransactions = (
     return readMergedPage(db, halves, page)
   }
   const isShown = sql`t.transaction_type = 'OUTBOUND' or not exists (select 1 from hidden_tokens u
-    where u.entity_id = t.entity_id and u.token_id = t.token_id offset 0)`
+    where u.entity_id = ${owner.entityId} and u.token_id = t.token_id offset 0)`
   const sources = kindsOf(filters).map((kind) => source(proven, isShown, kind))
   return readMergedPage(db, sources, page)
 }
