@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import type { SignedHead, TrailItem } from '#engines/audit/index'
 import { UsageError } from './command.ts'
+import { openNewFile } from './new-file.ts'
 import { counted } from './table.ts'
 
 /** The first line of an exported file. */
@@ -27,13 +27,7 @@ export async function writeAuditFile(
   items: AsyncIterable<TrailItem | SignedHead>,
   progress: (count: number) => void,
 ): Promise<number> {
-  const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(
-      error.code === 'EEXIST'
-        ? `${path} exists already: name a new file, and keep the old one to verify with`
-        : `${path} cannot be written: ${error.message}`,
-    )
-  })
+  const file = await openNewFile(path, 'name a new file, and keep the old one to verify with')
   try {
     let text = lineOf({ format, ...start })
     let count = 0

@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import {
@@ -13,6 +12,7 @@ import { makeDirectory } from '#runtime/make-directory'
 import { readRootKeys } from '#runtime/root-key'
 import { numberFlag, type ParsedArgs, textFlag, UsageError } from './command.ts'
 import { configOf } from './connection.ts'
+import { openNewFile } from './new-file.ts'
 import { printRow, printRows } from './table.ts'
 
 /** Writes shares of the root key of this machine, and prints the names of their files. */
@@ -71,13 +71,7 @@ function outOf(args: ParsedArgs, about: string): string {
 
 /** Writes a new file that its owner alone reads, synced to disk. */
 async function writeSecret(path: string, content: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(
-      error.code === 'EEXIST'
-        ? `${path} exists already: name another place`
-        : `${path} cannot be written: ${error.message}`,
-    )
-  })
+  const file = await openNewFile(path, 'name another place')
   try {
     await file.writeFile(content)
     await file.sync()

@@ -17,8 +17,8 @@ export const auditMutants: readonly Mutant[] = [
     edits: [
       edit(
         verifier,
-        "if (head && !isSigned(head)) yield found('the head is altered",
-        "if (head && !isSigned) yield found('the head is altered",
+        "if (head && !signer) yield found('the head is altered",
+        "if (head && !head) yield found('the head is altered",
       ),
     ],
     test: tampering,

@@ -24,6 +24,7 @@ const domains: Record<string, number> = {
   APTOS: 9,
   SOL: 5,
   ARB: 3,
+  ARC: 26,
   AVAX: 1,
   BASE: 6,
   ETH: 0,

@@ -3,7 +3,7 @@ import type { Db } from '#runtime/db/db'
 import { openRootKeys } from '../root-key/open.ts'
 import { auditHeadKey } from '../sealing/contexts.ts'
 import { RootKeyClosed, type RootKeyVersion } from '../sealing/root-keys.ts'
-import { deriveBytes, type Vault } from '../sealing/sealing.ts'
+import { deriveBytes, sealHeadOf, type Vault } from '../sealing/sealing.ts'
 import { holdRootKey } from '../store/root-keys.ts'
 
 /**
@@ -47,7 +47,7 @@ export function openAuditSigner({ root }: Pick<Vault, 'root'>): AuditSigner {
     },
     signIn: async (tx) => {
       const newest = root.newest()
-      if (!(await holdRootKey(tx, newest.version))) throw new RootKeyClosed(newest.version)
+      if (!(await holdRootKey(tx, sealHeadOf(newest.version)))) throw new RootKeyClosed(newest.version)
       return (bytes) => sign(null, bytes, keysOf(newest).key)
     },
   }

@@ -80,10 +80,7 @@ export async function openRootKeys({ database, log, rootKey, clock }: OpenInput)
       learn(now)
     }
     report(isHeld ? undefined : { version: newest, held: held.join(' ') })
-    const isRotating = now.some(
-      ({ version, activeDate, retiredDate }) =>
-        version > newest || (version < newest && activeDate !== null && retiredDate === null),
-    )
+    const isRotating = now.some((row) => row.version > newest || isLeaving(row, newest))
     if (isRotating)
       await noteHolder(database, { process: holder, versions: [...held], sealingVersion: sealing })
     isNoted ||= isRotating
@@ -100,6 +97,12 @@ export async function openRootKeys({ database, log, rootKey, clock }: OpenInput)
 /** The version that seals. */
 export const sealingOf = (rows: readonly Pick<RootKeyRow, 'version' | 'activeDate'>[]): number =>
   Math.max(...rows.filter(({ activeDate }) => activeDate !== null).map(({ version }) => version))
+
+/** Whether a version sealed before the one that seals now, and is not retired yet: its rotation has not ended. */
+export const isLeaving = (
+  { version, activeDate, retiredDate }: Pick<RootKeyRow, 'version' | 'activeDate' | 'retiredDate'>,
+  sealing: number,
+): boolean => version < sealing && activeDate !== null && retiredDate === null
 
 const versionOfKey = (rows: readonly RootKeyRow[], key: Buffer): number | undefined => {
   const checkValue = rootCheckValueOf(key)

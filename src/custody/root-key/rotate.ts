@@ -23,7 +23,7 @@ import {
 } from '../store/root-keys.ts'
 import { countOutdated } from '../store/sealed-values.ts'
 import { nameOfColumn, type RootKeyColumn } from './columns.ts'
-import { sealFormer, sealingOf } from './open.ts'
+import { isLeaving, sealFormer, sealingOf } from './open.ts'
 import { type ResealProgress, resealAll } from './reseal.ts'
 
 /** One thing that a rotation tells of: a step that began, or values of a column that were sealed again. */
@@ -85,7 +85,7 @@ const againMs = 1_000
 
 /** Throws unless there is a former version to rotate from. */
 function requireFormer(rows: readonly RootKeyRow[], version: number): void {
-  if (rows.some((row) => row.version < version && row.activeDate !== null && row.retiredDate === null)) return
+  if (rows.some((row) => isLeaving(row, version))) return
   const next = rows.findLast((row) => row.version > version)
   throw new RotationRefused(
     next

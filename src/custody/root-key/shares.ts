@@ -5,7 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { combine, split } from 'shamir-secret-sharing'
 import { isSameText } from '#lib/same-text'
-import { rootCheckValueOf } from '../sealing/sealing.ts'
+import { checkFingerprintOf, rootCheckValueOf } from '../sealing/sealing.ts'
 
 /** The number of shares, and how many of them give the key back. */
 export type ShareCounts = { shares: number; threshold: number }
@@ -101,5 +101,5 @@ function shareOf([
 
 const checksumOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 8)
 
-/** The first digits of the check value, as `bezant root-key list` shows them. */
-export const rootKeyFingerprint = (rootKey: Buffer): string => rootCheckValueOf(rootKey).toString('hex', 0, 8)
+/** The fingerprint of a root key, as `bezant root-key list` shows it. */
+export const rootKeyFingerprint = (rootKey: Buffer): string => checkFingerprintOf(rootCheckValueOf(rootKey))

@@ -1,8 +1,8 @@
 /** The versions of the root key and the state of a rotation, for an operator. */
 import type { Db } from '#runtime/db/db'
-import { rootCheckValueOf } from '../sealing/sealing.ts'
+import { checkFingerprintOf, rootCheckValueOf } from '../sealing/sealing.ts'
 import { type RootKeyRow, rootKeyRows } from '../store/root-keys.ts'
-import { requireSealing, sealingOf } from './open.ts'
+import { isLeaving, requireSealing, sealingOf } from './open.ts'
 
 /** The state of each version. */
 type RootKeyState = Pick<
@@ -19,7 +19,7 @@ type RootKeyState = Pick<
 export const rootKeyStates = async (db: Db, given: readonly Buffer[]): Promise<RootKeyState[]> =>
   (await rootKeyRows(db)).map(({ checkValue, sealedKeys: _, ...row }) => ({
     ...row,
-    fingerprint: checkValue.toString('hex', 0, 8),
+    fingerprint: checkFingerprintOf(checkValue),
     isGiven: given.some((key) => rootCheckValueOf(key).equals(checkValue)),
   }))
 
@@ -39,10 +39,7 @@ export function rootKeyAdvice(states: readonly RootKeyState[], givenCount: numbe
   requireSealing(states, held, sealing)
   const retired = given.filter(({ retiredDate }) => retiredDate !== null)
   const isNew = held.some((version) => version > sealing) || given.length < givenCount
-  const isRotating = states.some(
-    ({ version, activeDate, retiredDate }) =>
-      version < sealing && activeDate !== null && retiredDate === null,
-  )
+  const isRotating = states.some((state) => isLeaving(state, sealing))
   return [
     `version ${sealing} seals`,
     retired.length > 0 &&

@@ -35,7 +35,7 @@ export function seal(key: SealingKey, context: SealContext, plain: Uint8Array): 
     return key.outer.newest().version === 1 ? inner : seal(key.outer, layerOf(context), inner)
   }
   const { version, sealing } = key.newest()
-  return encrypt(headOf(version), sealing, context, plain)
+  return encrypt(sealHeadOf(version), sealing, context, plain)
 }
 
 /** Returns the plain bytes, which the caller wipes. Throws `SealBroken`, `RootKeyUnknown` and `RootKeyRetired`. */
@@ -79,8 +79,8 @@ function encrypt(head: Buffer, key: KeyObject, context: SealContext, plain: Uint
   return Buffer.concat([head, nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
-/** Version 1 names itself by no number, as values did before there were others. */
-const headOf = (version: number) =>
+/** The head of values of a version. Version 1 names itself by no number, as values did before there were others. */
+export const sealHeadOf = (version: number) =>
   version === 1 ? Buffer.of(unnamed) : Buffer.of(named, version >> 8, version & 0xff)
 
 /** The version of the root key that a sealed value names, and the length of its head. */
@@ -201,3 +201,6 @@ export function rootKeyVersionOf(rootKey: Buffer, version: number): RootKeyVersi
 /** 32 bytes by which a root key is recognised, and that open nothing. */
 export const rootCheckValueOf = (rootKey: Buffer): Buffer =>
   expand(rootKey, noSalt, 'bezant root key check 1')
+
+/** The first digits of a check value, for people to compare. */
+export const checkFingerprintOf = (checkValue: Buffer): string => checkValue.toString('hex', 0, 8)

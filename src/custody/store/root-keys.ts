@@ -81,11 +81,9 @@ export const sessionsSince = (db: Db, ms: number): Promise<string[]> =>
     return found.map(({ process }) => process)
   })
 
-/** Whether values may still be sealed with this version. Until the `tx` ends, the answer does not change. */
-export const holdRootKey = async (tx: Db, version: number): Promise<boolean> => {
-  const named = Buffer.of(2, version >> 8, version & 0xff)
-  return (await tx.one<{ open: boolean }>(sql`select is_root_key_open(${named}) as open`)).open
-}
+/** Whether values with this head may still be stored. Until the `tx` ends, the answer does not change. */
+export const holdRootKey = async (tx: Db, head: Buffer): Promise<boolean> =>
+  (await tx.one<{ open: boolean }>(sql`select is_root_key_open(${head}) as open`)).open
 
 /** Removes a process that ends. */
 export const removeRootKeyHolder = (db: Db, process: string) =>

@@ -3,7 +3,7 @@ import type { Custody } from '#custody/index'
 import type { AuditKey } from '#custody/installation/index'
 import { ApiError } from '#lib/errors'
 import type { Db } from '#runtime/db/db'
-import { hashLink, noHash } from './encoding.ts'
+import { hashLink } from './encoding.ts'
 import type { SignedHead } from './store/links.ts'
 import {
   countUnlinked,
@@ -17,6 +17,7 @@ import {
 } from './store/trail.ts'
 import {
   createVerifier,
+  emptyTrail,
   type Finding,
   ofStrayEntry,
   ofStrayHead,
@@ -106,14 +107,6 @@ async function verifyLinks(tx: Db, after: TrailPlace, publicKeys: readonly Audit
 /** The trail as it is before the position behind `position`. */
 async function trailUpTo(tx: Db, after: TrailPlace): Promise<VerifiedTrail> {
   const link = await linkUpTo(tx, after)
-  if (!link)
-    return {
-      entityId: after.entityId,
-      position: 0,
-      hash: noHash,
-      comparable: true,
-      covered: 0,
-      isOutdated: false,
-    }
+  if (!link) return emptyTrail(after.entityId)
   return { ...link, comparable: hashLink(link) === link.hash, isOutdated: false }
 }

@@ -33,6 +33,16 @@ export type VerifiedTrail = {
   isOutdated: boolean
 }
 
+/** The trail of an entity before its first position. */
+export const emptyTrail = (entityId: string): VerifiedTrail => ({
+  entityId,
+  position: 0,
+  hash: noHash,
+  comparable: true,
+  covered: 0,
+  isOutdated: false,
+})
+
 /** Returns a function that finds the key with which a head is signed, if it is one of these. */
 export function signerAmong(publicKeys: readonly AuditKey[]): (head: SignedHead) => AuditKey | undefined {
   const keys = publicKeys.map((known) => ({ known, key: auditVerifyingKey(known.publicKey) }))
@@ -49,12 +59,11 @@ export function createVerifier({
   report,
 }: VerifierInput): Verifier {
   const signerOf = signerAmong(publicKeys)
-  const isSigned = (head: SignedHead) => signerOf(head) !== undefined
   const open = new Map(exported)
   const counts = { entries: 0, entities: 0 }
   let trail = before
   for (const head of exported.values())
-    if (!isSigned(head)) report(at(head, null, 'the exported head is altered, or signed by another key'))
+    if (!signerOf(head)) report(at(head, null, 'the exported head is altered, or signed by another key'))
 
   const reportTruncated = ({ entityId, position }: SignedHead, end: number) =>
     report(
@@ -87,13 +96,14 @@ export function createVerifier({
       if (trail?.entityId !== entityId) {
         finish()
         counts.entities++
-        trail = { entityId, position: 0, hash: noHash, comparable: true, covered: 0, isOutdated: false }
+        trail = emptyTrail(entityId)
       }
       counts.entries++
-      for (const finding of problemsOf(item, trail, isSigned, open.get(entityId))) report(finding)
+      const signer = item.head ? signerOf(item.head) : undefined
+      for (const finding of problemsOf(item, trail, signer, open.get(entityId))) report(finding)
       const { position, hash } = item.link
       const covered = item.head ? position : trail.covered
-      const isOutdated = item.head ? signerOf(item.head)?.isRetired === true : trail.isOutdated
+      const isOutdated = item.head ? signer?.isRetired === true : trail.isOutdated
       trail = { entityId, position, hash, comparable: hashLink(item.link) === hash, covered, isOutdated }
     },
     end: () => {
@@ -108,7 +118,7 @@ export function createVerifier({
 function* problemsOf(
   { link, entry, head }: TrailItem,
   before: VerifiedTrail,
-  isSigned: (head: SignedHead) => boolean,
+  signer: AuditKey | undefined,
   exported: SignedHead | undefined,
 ): Generator<Finding> {
   const { entityId, position, auditId } = link
@@ -127,7 +137,7 @@ function* problemsOf(
     const unsigned = positions(before.covered + 1, head.firstPosition - 1)
     yield at({ entityId, position: before.covered + 1 }, null, `${unsigned} not signed: a head is missing`)
   }
-  if (head && !isSigned(head)) yield found('the head is altered, or signed by another key')
+  if (head && !signer) yield found('the head is altered, or signed by another key')
   else if (head && isSound && head.hash !== link.hash) yield found('the link is not the one that was signed')
   if (exported?.position === position && exported.hash !== link.hash)
     yield found('the link is not the one that was exported: it, or one before it, was replaced')

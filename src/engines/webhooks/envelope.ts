@@ -18,11 +18,13 @@ export const subscriptionArn = (environment: 'TEST' | 'LIVE', region: Region, de
 export type LinkPurpose = 'confirm' | 'unsubscribe'
 
 export const tokenOf = (notary: Notary, purpose: LinkPurpose, detailId: string): string =>
-  detailId.replaceAll('-', '') + notary.tokenOf(purpose, detailId)
+  linkToken(detailId, notary.tokenOf(purpose, detailId))
 
 /** The token of a link that was made now, and those of links that were made before the root key was rotated. */
 export const linkTokensOf = (notary: Notary, purpose: LinkPurpose, detailId: string): string[] =>
-  notary.tokensOf(purpose, detailId).map((token) => detailId.replaceAll('-', '') + token)
+  notary.tokensOf(purpose, detailId).map((proof) => linkToken(detailId, proof))
+
+const linkToken = (detailId: string, proof: string) => detailId.replaceAll('-', '') + proof
 
 type EnvelopeInput = {
   notary: Notary

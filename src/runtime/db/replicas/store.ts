@@ -5,12 +5,11 @@ export type Position = { timeline: number; lsn: bigint }
 
 /** The place up to which the primary has flushed its log: behind the commit of all that anything has been told of so far. */
 export async function currentPosition(db: Db): Promise<Position> {
-  const { isPageEnd, ...position } = await flushedUpTo(db)
-  if (!isPageEnd) return position
+  const flushed = await flushedUpTo(db)
+  if (!flushed.isPageEnd) return flushed
   // Full pages are flushed alone, up to within a record that replicas replay when the next commit flushes the rest of it: this one.
   await db.run(sql`select pg_logical_emit_message(true, 'bezant', '')`)
-  const { timeline, lsn } = await flushedUpTo(db)
-  return { timeline, lsn }
+  return flushedUpTo(db)
 }
 
 /** With `synchronous_commit = off`, commits are told of before they are flushed. */
