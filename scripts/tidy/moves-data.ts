@@ -15,7 +15,7 @@ export const movedDataRule: Rule = {
   name: 'a migration that moves data has a test',
   why: 'A wrong move is found in a database of a customer otherwise, where it cannot be taken back.',
   check: (repository: Repository) => {
-    const migrations = repository.matching(/^migrations\/.*\.sql$/)
+    const migrations = repository.matching(/^migrations\/\d{4}_.*\.sql$/)
     const untested = migrations.flatMap(({ path, text }) => {
       const name = path.slice('migrations/'.length)
       if (name <= lastOfFirstRelease || !movesData(text)) return []

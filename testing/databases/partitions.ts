@@ -1,17 +1,17 @@
 /**
  * Migrations that make each table of tenants partitioned by the hash of its tenant, as a distributed PostgreSQL spreads it over
- * servers: what a statement reads of one partition, it would read of one server.
+ * servers: what a statement reads of one partition, it would read of one server. The triggers are those of such a server, too.
  */
 import { createHash } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseSync } from 'libpg-query'
 import { type Connection, openAsOwner, sql } from '#runtime/db/db'
-import { migrate } from '#runtime/db/migrate'
+import { distributedTriggers, migrate } from '#runtime/db/migrate'
 import type { TenantColumns } from './statement-kinds.ts'
 import { nameOf, type Part, partOf } from './statement-parts.ts'
-import { migrationsFolder, readTenantColumns } from './tenant-columns.ts'
+import { readMigrations, readTenantColumns } from './tenant-columns.ts'
 
 const partitionsCount = 4
 const numbers = [...Array(partitionsCount).keys()]
@@ -28,13 +28,13 @@ export async function migratePartitioned(connection: Connection): Promise<void> 
   try {
     const columns = readTenantColumns()
     const hashes = new Map<string, string>()
-    for (const name of await readdir(migrationsFolder)) {
-      const text = await readFile(new URL(name, migrationsFolder), 'utf8')
+    for (const { name, text } of readMigrations()) {
       hashes.set(name, createHash('sha256').update(text).digest('hex'))
       await writeFile(join(folder, name), partitionedTables(text, columns))
     }
     for (const number of numbers) await owner.script(`create schema ${schemaOf(number)}`)
     await migrate(connection, undefined, folder)
+    await owner.script(await distributedTriggers())
     for (const [name, sha256] of hashes)
       await owner.run(sql`update schema_migrations set sha256 = ${sha256} where name = ${name}`)
   } finally {

@@ -3,14 +3,20 @@ import { parseSync } from 'libpg-query'
 import type { TenantColumns } from './statement-kinds.ts'
 import { nameOf, type Part, partOf, partsOf, stringsOf } from './statement-parts.ts'
 
-export const migrationsFolder = new URL('../../migrations/', import.meta.url)
+const migrationsFolder = new URL('../../migrations/', import.meta.url)
+
+/** The files of all migrations, in their order. */
+export const readMigrations = (): { name: string; text: string }[] =>
+  readdirSync(migrationsFolder)
+    .filter((name) => /^\d{4}_.*\.sql$/.test(name))
+    .sort()
+    .map((name) => ({ name, text: readFileSync(new URL(name, migrationsFolder), 'utf8') }))
 
 /** The tables and views of tenants as the migrations make them, and the column of each that names the tenant. */
 export function readTenantColumns(): TenantColumns {
   const columns = new Map([['entities', 'id']])
-  for (const name of readdirSync(migrationsFolder).sort()) {
-    if (!name.endsWith('.sql')) continue
-    for (const { stmt } of parseSync(readFileSync(new URL(name, migrationsFolder), 'utf8')).stmts ?? []) {
+  for (const { text } of readMigrations()) {
+    for (const { stmt } of parseSync(text).stmts ?? []) {
       const relation = tenantRelationOf(stmt as Part)
       if (relation !== undefined) columns.set(relation, 'entity_id')
     }

@@ -4,7 +4,7 @@ const treasury = 'src/engines/treasury'
 const adjust = `${treasury}/reconciliation/adjust.ts`
 const adjusted = (title: string) => proof('src/cli/adjust.test.ts', title)
 const retention = 'migrations/0005_indexer.sql'
-const triggers = 'migrations/0052_triggers_on_shards.sql'
+const gasOfStablecoins = 'migrations/0045_stablecoins_that_pay_for_gas.sql'
 const onArc = (title: string) => proof('testing/suites/clients/arc-business.test.ts', title)
 const pruned = (title: string) => proof('src/engines/indexer/prune.test.ts', `property 71: ${title}`)
 
@@ -34,19 +34,21 @@ export const bookMutants: readonly Mutant[] = [
   {
     name: 'no-overdraft-check',
     about: 'holds exceed the balance of an account',
-    edits: [edit(triggers, 'and a.posted - a.held < 0', 'and false')],
+    edits: [edit(gasOfStablecoins, 'and a.posted - a.held < 0', 'and false')],
     test: proof('src/engines/ledger/races.test.ts', 'a balance of N accepts exactly N'),
   },
   {
     name: 'gas-from-merchants',
     about: 'a treasury pays gas with the coins of merchants',
-    edits: [edit(triggers, '(n.gas > 0 and u.posted < u.held)', 'false')],
+    edits: [edit(gasOfStablecoins, "(n.purpose in ('fee', 'gas') and u.posted < u.held)", 'false')],
     test: onArc('the database refuses a hold for gas'),
   },
   {
     name: 'payments-from-gas',
     about: 'a payment takes the coins for gas',
-    edits: [edit(triggers, '(n.has_amount and o.posted - o.held < u.posted - u.held)', 'false')],
+    edits: [
+      edit(gasOfStablecoins, "(n.purpose = 'amount' and o.posted - o.held < u.posted - u.held)", 'false'),
+    ],
     test: onArc('the database refuses a hold for gas'),
   },
   {
@@ -127,7 +129,7 @@ export const bookMutants: readonly Mutant[] = [
   {
     name: 'own-moves-flow',
     about: 'a move between two addresses of an entity counts as money that came in and went out',
-    edits: [edit(triggers, 'and o.direction <> t.direction', 'and false')],
+    edits: [edit('migrations/0004_ledger.sql', 'and o.direction <> t.direction', 'and false')],
     test: proof('src/engines/ledger/flow/flow-crashes.test.ts', 'counts no move between two addresses'),
   },
 ]

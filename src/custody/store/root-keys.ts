@@ -34,9 +34,12 @@ export const activateRootKey = (tx: Db, version: number, atDate: string) =>
 export const keepRootKey = (tx: Db, version: number, sealedKeys: Buffer) =>
   tx.run(sql`update root_keys set sealed_keys = ${sealedKeys} where version = ${version}`)
 
-/** Closes all versions before this one, once no open `tx` has stored a value that is sealed with them. */
+/**
+ * Closes all versions before this one, once no open `tx` has stored a value that is sealed with them: storing one reads the table, and
+ * its lock lasts until the `tx` ends. On a distributed server the lock is one on every node.
+ */
 export async function closeRootKeysBefore(tx: Db, version: number, atDate: string): Promise<number> {
-  await tx.run(sql`select pg_advisory_xact_lock(hashtextextended('root keys', 0))`)
+  await tx.run(sql`lock table root_keys in access exclusive mode`)
   return tx.run(sql`update root_keys set closed_date = ${atDate} where version < ${version} and active_date is not null
     and closed_date is null`)
 }

@@ -4,6 +4,7 @@
  * other server.
  */
 import { type Connection, type Database, type Db, openAsOwner, raw, type Sql, sql } from './db.ts'
+import { distributedTriggers } from './migrate.ts'
 
 /** `tenants`: distributed by the column that names the tenant. `shared`: a copy on each node. `local`: on the coordinator alone. */
 type TableKind = 'tenants' | 'shared' | 'local'
@@ -110,7 +111,7 @@ export async function distributeTables(connection: Connection, say: Said): Promi
   // Sessions that began before the settings lack them.
   const database = openAsOwner(connection)
   try {
-    await planWithValues(database)
+    await database.script(await distributedTriggers())
     const done = await moveTables(database, say)
     await shareFunctions(database)
     await removeCopies(database, say)
@@ -227,13 +228,6 @@ async function refuseOthers(db: Db): Promise<void> {
     throw new Error(
       `other processes of Bezant use this database (${others.map(({ name }) => name).join(', ')}): stop them before tables are distributed`,
     )
-}
-
-/** Lets triggers plan with values, without which Citus finds no node; on one server they have one plan for all values. */
-async function planWithValues(database: Database): Promise<void> {
-  const planned = await database.all<{ name: string }>(sql`select oid::regprocedure::text as name from pg_proc
-    where pronamespace = 'public'::regnamespace and 'plan_cache_mode=force_generic_plan' = any(proconfig)`)
-  for (const { name } of planned) await database.script(`alter function ${name} reset plan_cache_mode`)
 }
 
 /** Copies functions to the nodes that were made before the server had any: triggers call more than those that Citus brings with them. */

@@ -47,10 +47,12 @@ const changing: Record<string, readonly string[]> = {
     'accepted_at',
     'death_proof',
   ],
-  attestation_keys: ['retired_date'],
+  attestation_keys: ['retired_date', 'sealed_private_key'],
   challenges: ['status', 'correlation_ids', 'error_code', 'error_message', 'update_date'],
   passkeys: ['counter', 'update_date'],
   screening_entries: ['to_version'],
+  user_token_keys: ['sealed_private_key'],
+  webhook_keys: ['sealed_private_key', 'sealed_ed25519_private_key'],
 }
 
 describe('property 10: the role that the program runs as', () => {

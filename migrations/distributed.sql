@@ -1,8 +1,11 @@
--- On a distributed PostgreSQL a trigger runs beside the rows of its shard, and no statement on a table of tenants can read a
--- transition table there. Such triggers gather what was added into arrays, entity by entity in one order, and every statement on
--- tables of tenants names one entity. Beside a join with an array, the array bounds the rows that are read, by the index of keys, however
--- the planner joins.
+-- The triggers of the tables of tenants as a distributed PostgreSQL needs them: `bezant migrate --distributed` runs this file each time,
+-- in place of the functions that migrations have made, and they do the same. There a trigger runs beside the rows of its shard, and no
+-- statement on a table of tenants can read a transition table. Such triggers gather what was added into arrays, entity by entity in one
+-- order, and every statement on tables of tenants names one entity. Beside a join with an array, the array bounds the rows that are
+-- read, by the index of keys, however the planner joins. One server would take up to four times as long for them.
+-- The number above a function names the migration that made it last.
 
+-- 0004
 create or replace function queue_flow() returns trigger language plpgsql as $$
 declare
   each record;
@@ -25,13 +28,19 @@ end $$;
 
 -- The server that has a posting writes its entries, too, and its own transaction tells that they come together: the default of a
 -- column would be the transaction of the server that the program talks to.
-create function note_own_tx() returns trigger language plpgsql as $$
+create or replace function note_own_tx() returns trigger language plpgsql as $$
 begin
   new.written_by := pg_current_xact_id();
   return new;
 end $$;
-create trigger postings_own_tx before insert on postings for each row execute function note_own_tx();
+do $$
+begin
+  if not exists (select from pg_trigger where tgrelid = 'postings'::regclass and tgname = 'postings_own_tx') then
+    create trigger postings_own_tx before insert on postings for each row execute function note_own_tx();
+  end if;
+end $$;
 
+-- 0004
 create or replace function apply_entries() returns trigger language plpgsql
 security definer set search_path = public, pg_temp as $$
 declare
@@ -51,6 +60,7 @@ begin
   return null;
 end $$;
 
+-- 0004
 create or replace function check_zero_sum() returns trigger language plpgsql as $$
 declare
   each record;
@@ -72,6 +82,7 @@ begin
   return null;
 end $$;
 
+-- 0004
 create or replace function entries_join_own_tx() returns trigger language plpgsql as $$
 declare
   each record;
@@ -91,6 +102,7 @@ begin
   return null;
 end $$;
 
+-- 0004
 create or replace function check_adjustments() returns trigger language plpgsql as $$
 declare
   each record;
@@ -112,6 +124,7 @@ begin
   return null;
 end $$;
 
+-- 0045
 create or replace function apply_holds() returns trigger language plpgsql
 security definer set search_path = public, pg_temp as $$
 declare
@@ -160,6 +173,7 @@ begin
   return null;
 end $$;
 
+-- 0045
 create or replace function apply_resolutions() returns trigger language plpgsql
 security definer set search_path = public, pg_temp as $$
 declare
@@ -185,6 +199,7 @@ begin
   return null;
 end $$;
 
+-- 0039
 create or replace function note_late_postings() returns trigger language plpgsql as $$
 declare
   through date;
@@ -201,6 +216,7 @@ begin
   return null;
 end $$;
 
+-- 0005
 create or replace function note_open_gaps() returns trigger language plpgsql as $$
 declare
   each record;
@@ -222,6 +238,7 @@ begin
   return null;
 end $$;
 
+-- 0012
 create or replace function queue_audit() returns trigger language plpgsql as $$
 declare
   each record;
@@ -233,6 +250,18 @@ begin
   return null;
 end $$;
 
+-- A function that looks a resource up in the table of its kind alone, which such a server would not find among those of the view.
+do $$
+begin
+  execute 'create or replace function notified_resource(of_kind text, of_entity uuid, of_id uuid, out update_date timestamptz, '
+    'out snapshot jsonb) language plpgsql stable as $body$ begin case of_kind ' || (
+    select string_agg(
+      format('when %L then select n.update_date, n.snapshot into update_date, snapshot from %I n '
+        'where n.entity_id = of_entity and n.id = of_id limit 1; ', kind, view), '' order by kind)
+    from notified_kinds) || 'end case; end $body$';
+end $$;
+
+-- 0015
 create or replace function queue_events() returns trigger language plpgsql as $$
 declare
   each record;
@@ -270,7 +299,8 @@ begin
   return null;
 end $$;
 
--- As before; and the text of each refusal names its constraint, since a distributed server passes on texts alone.
+-- The text of each refusal names its constraint, since such a server passes on texts alone.
+-- 0028
 create or replace function check_replacement() returns trigger language plpgsql as $$
 declare
   last signatures%rowtype;
@@ -308,103 +338,3 @@ begin
   end if;
   return new;
 end $$;
-
--- Tables that each server has whole fire no triggers, which would run on all of them: the program brings the movements of messages
--- and of transfers in line, and each migration that changes the kinds builds the view anew.
-drop trigger messages_followed on messages;
-drop function follow_message();
-drop function state_of_burn(messages);
-create function state_of_burn(state text, received_tx_hash text, block_hash text, lost_amount numeric) returns text
-language sql immutable parallel safe
-  return case when lost_amount > 0 and block_hash is null then 'lost' when received_tx_hash is not null then 'delivered'
-    when state = 'complete' then 'attested' else 'pending' end;
-
-drop trigger unified_transfers_followed on unified_transfers;
-drop function follow_unified_transfer();
-
-drop trigger notified_kinds_build on notified_kinds;
-drop function build_notified_resources();
--- The view of all kinds, and a function that looks a resource up in the table of its kind alone; a distributed server would not find
--- the one table among those of the view.
-create function build_notified_resources() returns void language plpgsql as $$
-begin
-  execute 'create or replace view notified_resources as ' || (
-    select string_agg(
-      format('select %L::text as kind, entity_id, id, update_date, snapshot from %I', kind, view), ' union all ' order by kind)
-    from notified_kinds);
-  execute 'create or replace function notified_resource(of_kind text, of_entity uuid, of_id uuid, out update_date timestamptz, '
-    'out snapshot jsonb) language plpgsql stable as $body$ begin case of_kind ' || (
-    select string_agg(
-      format('when %L then select n.update_date, n.snapshot into update_date, snapshot from %I n '
-        'where n.entity_id = of_entity and n.id = of_id limit 1; ', kind, view), '' order by kind)
-    from notified_kinds) || 'end case; end $body$';
-end $$;
-select build_notified_resources();
-
--- As before, without limits inside, which a distributed server would not spread over its shards.
-create or replace view unfollowed_transfers as
-  select e.engine, o.entity_id, t.currency, o.direction,
-    in_millionths(case s.kind when 'applied' then o.amount else -o.amount end, t.decimals) as amount
-  from (values ('transactions'), ('treasury')) as e (engine)
-  cross join (select distinct blockchain from tokens where currency is not null) k
-  left join step_cursors c on c.engine = e.engine and c.blockchain = k.blockchain
-  join block_steps s on s.blockchain = k.blockchain and s.step > coalesce(c.step, 0)
-  join observed_transfers o on o.blockchain = k.blockchain and o.block_hash = s.block_hash and o.purpose in ('deposit', 'treasury')
-  join tokens t on t.id = o.token_id
-  where t.currency is not null
-    and not (t.is_native and o.direction = 'out' and o.kind = 'value')
-    and not exists (select 1 from observed_transfers i
-      where i.entity_id = o.entity_id and i.blockchain = o.blockchain and i.block_hash = o.block_hash
-        and i.tx_hash = o.tx_hash and i.kind = o.kind and i.position = o.position and i.direction <> o.direction
-        and i.purpose in ('deposit', 'treasury'));
-
--- Rights on some columns are rights of one server: shards that move lose them, and locks of rows that each server has ask for the
--- right to change whole tables. The role of the program gets that, and a trigger refuses statements that set another column.
--- Logins that inherit the rights of that role, and have left it, are refused, too; the owner's functions keep the books.
-create function refuse_columns() returns trigger language plpgsql as $$
-begin
-  if pg_has_role(current_user, (select relowner from pg_class where oid = tg_relid), 'usage') then return null; end if;
-  raise exception 'permission denied for columns of % that never change', tg_table_name using errcode = 'insufficient_privilege';
-end $$;
-
--- A migration that adds a column to such a table calls it again.
-create function keep_columns(kept regclass, changing text[]) returns void language plpgsql as $$
-begin
-  execute format('create or replace trigger columns_kept before update of %s on %s for each statement '
-      'execute function refuse_columns()',
-    (select string_agg(quote_ident(attname), ', ' order by attnum) from pg_attribute
-      where attrelid = kept and attnum > 0 and not attisdropped and attname <> all(changing)), kept);
-end $$;
-
-select keep_columns('challenges', '{status, correlation_ids, error_code, error_message, update_date}');
-select keep_columns('attestation_keys', '{retired_date}');
-select keep_columns('accounts', '{update_date}');
-select keep_columns('attempts',
-  '{state, lease_until, fencing_token, broadcast_count, last_error, accepted_at, death_proof}');
-select keep_columns('passkeys', '{counter, update_date}');
-select keep_columns('screening_entries', '{to_version}');
--- Locked with others that are changed, and never changed.
-select keep_columns('block_steps', '{}');
-select keep_columns('unified_signed_intents', '{}');
-revoke update (status, correlation_ids, error_code, error_message, update_date) on challenges from bezant_runtime;
-revoke update (retired_date) on attestation_keys from bezant_runtime;
-revoke update (update_date) on accounts from bezant_runtime;
-revoke update (state, lease_until, fencing_token, broadcast_count, last_error, accepted_at, death_proof) on attempts from bezant_runtime;
-revoke update (counter, update_date) on passkeys from bezant_runtime;
-revoke update (to_version) on screening_entries from bezant_runtime;
-grant update on challenges, attestation_keys, accounts, attempts, passkeys, screening_entries, block_steps, unified_signed_intents
-  to bezant_runtime;
-
--- One plan for arrays of any length: planning for each anew would take longer than the statements. A distributed server cannot plan
--- without values, so `bezant migrate --distributed` resets it.
-alter function queue_flow() set plan_cache_mode = force_generic_plan;
-alter function apply_entries() set plan_cache_mode = force_generic_plan;
-alter function check_zero_sum() set plan_cache_mode = force_generic_plan;
-alter function entries_join_own_tx() set plan_cache_mode = force_generic_plan;
-alter function check_adjustments() set plan_cache_mode = force_generic_plan;
-alter function apply_holds() set plan_cache_mode = force_generic_plan;
-alter function apply_resolutions() set plan_cache_mode = force_generic_plan;
-alter function note_late_postings() set plan_cache_mode = force_generic_plan;
-alter function note_open_gaps() set plan_cache_mode = force_generic_plan;
-alter function queue_audit() set plan_cache_mode = force_generic_plan;
-alter function queue_events() set plan_cache_mode = force_generic_plan;
