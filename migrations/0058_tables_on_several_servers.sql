@@ -90,3 +90,33 @@ begin
   return sealed is null
     or not exists (select from root_keys k where k.version = root_key_version(sealed) and k.closed_date is not null);
 end $$;
+
+-- Its arguments are the columns with sealed values. The condition of a trigger could not read the table on a shard.
+create function check_root_key() returns trigger language plpgsql as $$
+declare
+  sealed text;
+begin
+  foreach sealed in array tg_argv loop
+    if not is_root_key_open((to_jsonb(new) ->> sealed)::bytea) then
+      raise exception 'a value of % was sealed with a version of the root key that is closed: restart this process with the newest one',
+        tg_table_name using errcode = 'restrict_violation';
+    end if;
+  end loop;
+  return new;
+end $$;
+
+do $$
+declare
+  each record;
+begin
+  for each in
+    select t.tgrelid::regclass as kept, t.tgname, string_agg(a.attname, ', ') as columns
+    from pg_trigger t join pg_attribute a on a.attrelid = t.tgrelid and a.attnum = any(t.tgattr)
+    where t.tgfoid = 'refuse_closed_root_key'::regproc group by 1, 2
+  loop
+    execute format('drop trigger %I on %s', each.tgname, each.kept);
+    execute format('create trigger %I before insert or update of %s on %s for each row execute function check_root_key(%2$s)',
+      each.tgname, each.columns, each.kept);
+  end loop;
+end $$;
+drop function refuse_closed_root_key();

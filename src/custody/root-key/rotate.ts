@@ -5,7 +5,8 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { formatInstant } from '#lib/time'
-import { type Database, longLimits, sqlState } from '#runtime/db/db'
+import { type Database, longLimits } from '#runtime/db/db'
+import { isLockNotFree } from '#runtime/db/errors'
 import { installationId, recordChanges } from '#runtime/record/store'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import type { Custody } from '../custody.ts'
@@ -192,7 +193,7 @@ async function close(rotation: RootKeyRotation, version: number): Promise<void> 
       await database.tx((tx) => closeRootKeysBefore(tx, version, formatInstant(clock.nowMs())), closing)
       return
     } catch (error) {
-      if (sqlState(error) !== lockNotAvailable) throw error
+      if (!isLockNotFree(error)) throw error
       if (tries === closeTriesMax)
         throw new RotationRefused(
           'a database transaction that stored sealed values did not end for a minute: look for a process that hangs, and run this command again',
@@ -201,7 +202,6 @@ async function close(rotation: RootKeyRotation, version: number): Promise<void> 
   }
 }
 
-const lockNotAvailable = '55P03'
 const trailsAtOnce = 200
 
 /**

@@ -34,7 +34,14 @@ const busyText = 'timeout exceeded when trying to connect'
 export const isDatabaseAway = (error: unknown): boolean =>
   isConnectionLost(error) ||
   busyCodes.test(sqlState(error) ?? '') ||
-  (error instanceof Error && error.message === busyText)
+  (error instanceof Error && (error.message === busyText || nodeFailed.test(error.message)))
+
+/** The coordinator of a distributed server says no more of a lock that was not free on another node in time. */
+const nodeFailed = /^failure on connection marked as essential/
+
+/** Whether a lock was not free within the time for it. */
+export const isLockNotFree = (error: unknown): boolean =>
+  sqlState(error) === '55P03' || (error instanceof Error && nodeFailed.test(error.message))
 
 /** Whether the database, or the connection to it, raised the error. Errors of nodes carry no code under this name. */
 export const isDatabaseError = (error: unknown): boolean =>

@@ -74,7 +74,7 @@ it('property 286: each column of bytes is sealed, listed and guarded, or known n
   const guarded = await test.database.all<{ name: string }>(sql`select c.relname || '.' || a.attname as name
     from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_proc p on p.oid = t.tgfoid
       join pg_attribute a on a.attrelid = c.oid and a.attnum = any(t.tgattr)
-    where p.proname = 'refuse_closed_root_key'`)
+    where p.proname = 'check_root_key'`)
   expect(guarded.map(({ name }) => name).toSorted()).toEqual(listed.toSorted())
 })
 
