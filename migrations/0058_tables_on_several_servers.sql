@@ -112,7 +112,7 @@ begin
   for each in
     select t.tgrelid::regclass as kept, t.tgname, string_agg(a.attname, ', ') as columns
     from pg_trigger t join pg_attribute a on a.attrelid = t.tgrelid and a.attnum = any(t.tgattr)
-    where t.tgfoid = 'refuse_closed_root_key'::regproc group by 1, 2
+    where t.tgfoid = 'refuse_closed_root_key'::regproc and t.tgparentid = 0 group by 1, 2
   loop
     execute format('drop trigger %I on %s', each.tgname, each.kept);
     execute format('create trigger %I before insert or update of %s on %s for each row execute function check_root_key(%2$s)',
