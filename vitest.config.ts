@@ -29,7 +29,9 @@ export default defineConfig(({ mode }) => ({
         : ['src/**/*.test.ts', 'testing/**/*.test.ts', 'scripts/**/*.test.ts', 'contracts/**/*.test.ts'],
     globalSetup: ['testing/runner/global-setup.ts'],
     setupFiles: [
-      ...(process.env['TEST_DRAWS'] === 'none' ? ['testing/runner/judge-statements.ts'] : []),
+      ...(process.env['TEST_DRAWS'] === 'none' || mode === 'drawn'
+        ? ['testing/runner/judge-statements.ts']
+        : []),
       ...(process.env['TEST_PARTITIONED'] === '1' ? ['testing/runner/judge-partitions.ts'] : []),
       ...(process.env['COLLECT_STATEMENTS'] === undefined ? [] : ['testing/runner/statement-files.ts']),
     ],
