@@ -25,6 +25,20 @@ begin
     from notified_kinds);
 end $$;
 
+-- A trigger that a truncation fires is on no shard, so that its table needs another one for what shards do.
+do $$
+declare
+  kept text;
+begin
+  foreach kept in array '{signatures, operation_signatures, attestation_signatures, audit_links, audit_heads}'::text[] loop
+    execute format('drop trigger %I on %I', kept || '_append_only', kept);
+    execute format('create trigger %I before update or delete on %I for each statement execute function refuse_change()',
+      kept || '_append_only', kept);
+    execute format('create trigger %I before truncate on %I for each statement execute function refuse_change()',
+      kept || '_never_emptied', kept);
+  end loop;
+end $$;
+
 -- As before, without limits inside, which a distributed server would not spread over its shards.
 create or replace view unfollowed_transfers as
   select e.engine, o.entity_id, t.currency, o.direction,

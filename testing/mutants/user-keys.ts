@@ -72,8 +72,8 @@ export const userKeyMutants: readonly Mutant[] = [
     edits: [
       edit(
         'src/custody/store/entity-secrets.ts',
-        '::boolean on conflict do nothing`) return count === 1',
-        '::boolean on conflict do nothing`)\n return opened || count === 1',
+        'return inserted !== undefined',
+        'return opened || inserted !== undefined',
       ),
     ],
     test: proof('src/identity/user-keys/submission.test.ts', 'property 89: works once'),

@@ -19,10 +19,12 @@ export const setMonitorScope = (tx: Db, entityId: string, scope: MonitorScope, n
     on conflict (entity_id) do update set scope = excluded.scope, update_date = excluded.update_date`)
 
 /** Adds monitored tokens; returns the number of those that were not monitored before. */
-export const addMonitored = (tx: Db, entityId: string, tokenIds: readonly string[], nowMs: number) =>
-  tx.run(sql`insert into monitored_tokens (entity_id, token_id, create_date)
+export const addMonitored = async (tx: Db, entityId: string, tokenIds: readonly string[], nowMs: number) => {
+  const added = await tx.all(sql`insert into monitored_tokens (entity_id, token_id, create_date)
     select ${entityId}::uuid, t, ${formatInstant(nowMs)}::timestamptz from unnest(${tokenIds}::uuid[]) as row(t)
-    on conflict do nothing`)
+    on conflict do nothing returning token_id`)
+  return added.length
+}
 
 export const removeMonitored = (tx: Db, entityId: string, tokenIds: readonly string[]) =>
   tx.run(

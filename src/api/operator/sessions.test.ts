@@ -82,7 +82,8 @@ describe('property 196: a sign-in', () => {
     expect([paused.status, paused.body.code]).toEqual([429, 281004])
     expect(paused.body.message).toContain('16 minutes')
     // The pause passes by the clock of the database, which this moves back in place of waiting.
-    await harness.database.run(sql`update member_tries set update_date = update_date - interval '20 seconds'`)
+    await harness.database.run(sql`update member_tries
+      set update_date = (update_date at time zone 'UTC' - interval '20 seconds') at time zone 'UTC'`)
     expect((await signIn(member)).status).toBe(201)
     expect((await signIn({ name: member.name, password: 'once more wrong' })).body.code).toBe(281001)
   })

@@ -67,8 +67,9 @@ export async function insertSpentOnce(db: Db, spent: Spent): Promise<boolean> {
 
 /** Marks a ciphertext as used if `opened`; returns false when it was used before or did not open. The query is the same for all. */
 export async function insertSpentIf(tx: Db, spent: Spent, opened: boolean): Promise<boolean> {
-  const count = await tx.run(sql`insert into spent_ciphertexts (entity_id, sha256, create_date)
+  // A distributed server counts rows of a query that were there before, too, but returns none of them.
+  const inserted = await tx.maybe(sql`insert into spent_ciphertexts (entity_id, sha256, create_date)
     select ${spent.entityId}::uuid, ${spent.sha256}::bytea, ${spent.createDate}::timestamptz where ${opened}::boolean
-    on conflict do nothing`)
-  return count === 1
+    on conflict do nothing returning entity_id`)
+  return inserted !== undefined
 }

@@ -77,11 +77,14 @@ export async function repairRole(database: Database): Promise<string[]> {
 
 const insufficientPrivilege = '42501'
 
-/** The statements of a migration about the rights of the role. */
+/**
+ * The statements of a migration about the rights of the role. Those on columns are left out: no right on columns is left at the end,
+ * and a distributed server knows none.
+ */
 const rightsIn = (text: string): string[] =>
-  [...text.matchAll(/^(?:grant|revoke|alter default privileges)\b[^;]*\bbezant_runtime;/gim)].map(
-    ([statement]) => statement,
-  )
+  [...text.matchAll(/^(?:grant|revoke|alter default privileges)\b[^;]*\bbezant_runtime;/gim)]
+    .map(([statement]) => statement)
+    .filter((statement) => !/^\w+ \w+ \(/.test(statement))
 
 /** Repeats what the applied migrations grant and revoke, where a restore lost it. Returns what it did. */
 export async function repairGrants(database: Database, migrations: readonly string[]): Promise<string[]> {

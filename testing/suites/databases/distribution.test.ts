@@ -107,6 +107,19 @@ describe('property 287: every table can be distributed by its kind', () => {
     }
   })
 
+  it('no right is one on columns, which shards lose that move', async () => {
+    const onColumns =
+      await owner.all(sql`select c.relname, a.attname from pg_attribute a join pg_class c on c.oid = a.attrelid
+      where c.relnamespace = 'public'::regnamespace and a.attacl is not null and cardinality(a.attacl) > 0`)
+    expect(onColumns).toEqual([])
+  })
+
+  it('no trigger that a truncation fires refuses anything else, since no shard has it', async () => {
+    const mixed = await owner.all(sql`select tgname from pg_trigger
+      where not tgisinternal and (tgtype & 32) <> 0 and (tgtype & (4 | 8 | 16)) <> 0`)
+    expect(mixed).toEqual([])
+  })
+
   it('statements of triggers never join transition tables with other tables', async () => {
     const functions = await owner.all<{ name: string; body: string }>(sql`select distinct p.proname as name,
         pg_get_functiondef(p.oid) as body

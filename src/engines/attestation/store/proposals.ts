@@ -72,7 +72,8 @@ export const claimProposals = (
     asked as (insert into message_signatures as s (message_id, attester, ask_date, tries)
       select message_id, ${attester}, now() + ${leaseMs} * interval '1 millisecond', 1 from due
       on conflict (message_id, attester) do update set ask_date = excluded.ask_date, tries = s.tries + 1
-        where s.signature is null and s.ask_date <= excluded.ask_date - ${leaseMs} * interval '1 millisecond'
+        where s.signature is null and s.ask_date at time zone 'UTC'
+          <= excluded.ask_date at time zone 'UTC' - ${leaseMs} * interval '1 millisecond'
       returning s.message_id, s.tries)
     select m.id as message_id, m.blockchain, m.domain, m.nonce, p.attested_message, p.digest,
       asked.tries

@@ -38,11 +38,19 @@ export const stageEntries = (tx: Db, entries: readonly NewEntry[]) =>
       ${entries.map(({ reference }) => reference ?? null)}::text[])
     on conflict do nothing`)
 
+const endedAtOnce = 50_000
+
 /** Ends the present entries of the list that are not staged. Returns their number. */
-export const endUnstaged = (tx: Db, list: string, version: number) =>
-  tx.run(sql`update screening_entries e set to_version = ${version}
-    where e.list = ${list} and e.to_version is null and not exists (
-      select from staged_entries n where n.address = e.address and n.space = e.space)`)
+export async function endUnstaged(tx: Db, list: string, version: number): Promise<number> {
+  for (let ended = 0; ; ) {
+    // A distributed server joins no temporary table in a statement that changes rows.
+    const unstaged = await tx.all<ScreenedAddress>(sql`select e.address, e.space from screening_entries e
+      where e.list = ${list} and e.to_version is null and not exists (
+        select from staged_entries n where n.address = e.address and n.space = e.space) limit ${endedAtOnce}`)
+    ended += await endEntries(tx, list, version, unstaged)
+    if (unstaged.length < endedAtOnce) return ended
+  }
+}
 
 /** Adds the staged entries that are not present in the list. Returns their number. */
 export const addStaged = (tx: Db, list: string, version: number) =>

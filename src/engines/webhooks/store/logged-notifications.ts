@@ -168,11 +168,12 @@ const requeue = (db: Db, entityId: string, chosen: Sql, cause: Cause, at: string
   db.all<{ id: string }>(sql`with chosen as materialized (${chosen}), counted as (
       select subscription_id, count(*) as count from chosen group by subscription_id
     ), locked as materialized (
-      select s.id, c.count from notification_subscriptions s join counted c on c.subscription_id = s.id
-      where s.entity_id = ${entityId} order by s.id for no key update of s
+      select s.id from notification_subscriptions s
+      where s.entity_id = ${entityId} and s.id = any(array(select subscription_id from counted)) order by s.id for no key update
     ), placed as (
-      update notification_subscriptions s set queued_count = s.queued_count + l.count from locked l
-      where s.entity_id = ${entityId} and s.id = l.id returning s.id, s.queued_count - l.count as before
+      update notification_subscriptions s set queued_count = s.queued_count + c.count
+      from locked l join counted c on c.subscription_id = l.id
+      where s.entity_id = ${entityId} and s.id = l.id returning s.id, s.queued_count - c.count as before
     )
     insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, sequence, state, cause,
         replay_id, position, due_date, create_date, update_date)
