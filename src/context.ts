@@ -19,7 +19,8 @@ import type { Inspection } from '#chains/facets/endpoints'
 import { requireNetwork } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
 import { openCustody, SealBroken } from '#custody/index'
-import type { GivenRootKeys } from '#custody/root-key/index'
+import { openKeyService } from '#custody/key-services/index'
+import type { GivenRootKeys, WhileWaiting } from '#custody/root-key/index'
 import { startAttestation, startRecordingMessages } from '#engines/attestation/index'
 import { type Restores, startAudit } from '#engines/audit/index'
 import type { BankRail } from '#engines/bank-rail'
@@ -86,6 +87,8 @@ export type ContextInput = {
   connection: Connection
   /** The root key or, while it is rotated, both. */
   rootKey: GivenRootKeys
+  /** Lets the process wait for its key service. */
+  whileWaiting?: WhileWaiting
   /** The nodes to connect to. `local` chains may be rewound to any depth; configured ones may not. */
   nodes: readonly (Omit<Node, 'network'> & { blockchain: string })[]
   /** Whether endpoints are verified to be of their network before use: set by processes that act on them. */
@@ -148,7 +151,9 @@ async function openParts(input: ContextInput, opened: (() => Promise<unknown>)[]
     clock.nowMs(),
   )
   const scope: Scope = { config, database, db: database, clock, log, metrics: openMetrics() }
-  const custody = await openCustody({ ...scope, rootKey }).catch(explainRootKey)
+  const keyService = config.keyService && openKeyService(config.keyService)
+  const { whileWaiting } = input
+  const custody = await openCustody({ ...scope, rootKey, keyService, whileWaiting }).catch(explainRootKey)
   opened.push(() => custody.close())
   const identity = openIdentity({ ...scope, custody, pinCost, guessDirectory: guessDirectoryOf(config) })
   if (input.inspects) void inspectAccounts({ ...scope, chains })

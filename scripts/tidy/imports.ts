@@ -163,7 +163,7 @@ const only = (packages: RegExp, folder: RegExp, reason: string) => ({ packages, 
 const fenced = [
   only(/^viem(\/|$)/, /^src\/chains\/evm\//, 'only chains/evm imports the EVM library'),
   only(
-    /^(hash-wasm|secp256k1|tiny-secp256k1|@noble\/curves|@scure\/bip|shamir-secret-sharing)/,
+    /^(hash-wasm|secp256k1|tiny-secp256k1|@noble\/curves|@scure\/bip|shamir-secret-sharing|koffi|@aws-sdk\/|google-auth-library)/,
     // Public keys are recovered from signatures outside: that touches no private key.
     /^src\/custody\/|^src\/chains\/evm\/signing\/recover-signer\.ts$/,
     'only custody imports signing libraries',

@@ -1,4 +1,5 @@
 import { type AuditKey, readAuditKeys } from '#custody/installation/index'
+import { openKeyService } from '#custody/key-services/index'
 import {
   countUnlinked,
   createVerifier,
@@ -153,7 +154,8 @@ const hexOfKey = ({ publicKey }: AuditKey) => publicKey.toString('hex')
 async function keysHere(args: ParsedArgs, database: Database) {
   const config = configOf(args, { logLevel: 'error' })
   const [rootKey, clock] = await Promise.all([readRootKeys(config), readDatabaseClock(database)])
-  return readAuditKeys({ database, rootKey, clock, log: createLog(config.logLevel) })
+  const keyService = config.keyService && openKeyService(config.keyService)
+  return readAuditKeys({ database, rootKey, clock, keyService, log: createLog(config.logLevel) })
 }
 
 /** Shows the progress at a terminal. */

@@ -24,8 +24,12 @@ export async function splitKey(args: ParsedArgs): Promise<void> {
     throw new UsageError(
       'there are two root keys, as during a rotation: put the one to split alone in a file, and name it by BEZANT_ROOT_KEY_FILE',
     )
-  const fingerprint = rootKeyFingerprint(rootKey!)
-  const lines = await splitRootKey(rootKey!, counts)
+  if (!rootKey)
+    throw new UsageError(
+      'no root key is here to split: the service that BEZANT_ROOT_KEY_SERVICE names wraps that of the database, and has to be backed up itself',
+    )
+  const fingerprint = rootKeyFingerprint(rootKey)
+  const lines = await splitRootKey(rootKey, counts)
   await makeDirectory(directory)
   const rows = []
   for (const [index, line] of lines.entries()) {

@@ -9,9 +9,11 @@ import {
 } from '#context'
 import type { EngineCtx } from '#engines/ctx'
 import { findEntity } from '#runtime/auth/store'
+import type { Config } from '#runtime/config'
 import { apiAddress, type ListenAddress, pageAddress, requirePort, workerAddress } from '#runtime/http/port'
+import { answerWhileWaiting } from '#runtime/http/waiting'
 import { raiseAlarm } from '#runtime/log/alarms'
-import { createLog } from '#runtime/log/log'
+import { createLog, type Log } from '#runtime/log/log'
 import { readRootKeys } from '#runtime/root-key'
 import { sandboxEntity } from '#sandbox/credentials'
 import { startSandboxEngines } from '#sandbox/engines'
@@ -85,14 +87,23 @@ async function runRole(args: ParsedArgs, role: ServedRole): Promise<number> {
   const connection = await connectionToMigrate(config)
   const nodes = await nodesOf(config)
   if (nodes.length === 0) log.warn({}, 'no chain is configured: set BEZANT_NETWORKS')
-  const context = await openContext({
+  let waits: () => void = () => undefined
+  const waiting = new Promise<void>((resolve) => (waits = resolve))
+  const opening = openContext({
     config,
     log,
     connection,
     nodes,
     inspects: true,
     rootKey: await readRootKeys(config),
+    whileWaiting: async () => {
+      waits()
+      return answerProbes(config, log, address)
+    },
   })
+  // A process that waits for its key service has begun nothing that needs an orderly end.
+  const context = await Promise.race([opening, waiting.then(() => stopSignal)])
+  if (typeof context === 'string') return 0
   if (config.databaseUrl !== undefined) await refuseSandboxCredentials(context.ctx)
   // A worker that joins a sandbox works on its local chains, where gas costs nothing.
   const faucet = role === 'worker' && nodes.some(({ local }) => local) ? openFaucet(context.ctx) : undefined
@@ -106,6 +117,14 @@ async function runRole(args: ParsedArgs, role: ServedRole): Promise<number> {
   await faucet?.stop()
   await context.close()
   return 0
+}
+
+async function answerProbes(config: Config, log: Log, address: ListenAddress | undefined) {
+  if (!address) return async () => undefined
+  const message = 'The service that keeps the root key of this server does not answer: try again later.'
+  const { port, stop } = await answerWhileWaiting(config, address, message)
+  log.warn({ port }, 'only /ping and /ready are answered meanwhile')
+  return stop
 }
 
 function startListener(ctx: EngineCtx, role: ServedRole, address: ListenAddress | undefined) {

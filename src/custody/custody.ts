@@ -1,10 +1,10 @@
-import type { Database, Db } from '#runtime/db/db'
-import type { Log } from '#runtime/log/log'
+import type { Db } from '#runtime/db/db'
 import type { RequestScope } from '#runtime/scope'
 import { type AuditSigner, openAuditSigner } from './installation/audit-signer.ts'
 import { type Notary, openNotary } from './installation/notary.ts'
 import { openWebhookSigner, type WebhookSigner } from './installation/webhook-signer.ts'
-import { type GivenRootKeys, openRootKeys } from './root-key/open.ts'
+import type { KeyService } from './key-services/index.ts'
+import { type OpenInput, openRootKeys } from './root-key/open.ts'
 import type { Vault, WalletKey } from './sealing/sealing.ts'
 import { chooseSigner } from './signers/choose.ts'
 import { requireEd25519Answers } from './signers/known-answers.ts'
@@ -14,8 +14,10 @@ import { openTransport, type Transport } from './transport.ts'
 /** The keys of this process, with which it signs and decrypts: opened once at boot and passed on in `ctx`. */
 export type Custody = {
   readonly vault: Vault
-  /** The versions of the root key that this process was given. */
+  /** The versions of the root key that this process was given, or that its key service unwrapped. */
   readonly rootKeyVersions: readonly number[]
+  /** The service that wraps new versions of the root key, where one does. */
+  readonly keyService: KeyService | undefined
   /** Reads again which of them seals; it happens every two seconds besides. */
   followRootKeys(): Promise<void>
   readonly signer: Signer
@@ -53,15 +55,8 @@ export type CustodyCtx = RequestScope & { custody: Custody }
 /** The scope that custody needs outside a request, for example in a worker; `db` may be a `tx`. */
 export type CustodyScope = { custody: Custody; db: Db; clock: { nowMs(): number } }
 
-type OpenCustodyInput = {
-  database: Database
-  log: Log
-  rootKey: GivenRootKeys
-  clock: { nowMs(): number }
-}
-
 /** Opens the keys under the root key. Throws `SealBroken` when the database was sealed under another one. */
-export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
+export async function openCustody(input: OpenInput): Promise<Custody> {
   requireEd25519Answers()
   const rootKeys = await openRootKeys(input)
   const { vault, held: rootKeyVersions } = rootKeys
@@ -78,6 +73,7 @@ export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
   return {
     vault,
     rootKeyVersions,
+    keyService: input.keyService,
     followRootKeys: rootKeys.follow,
     signer,
     transport,

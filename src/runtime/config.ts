@@ -9,10 +9,11 @@ import { type AttesterSetting, parseAttesters, requireThreshold } from './attest
 import { type BankRailSetting, parseBankRail } from './bank-rail-setting.ts'
 import { parseCoinPrices } from './coin-prices.ts'
 import { databaseUrlsOf } from './database-url.ts'
+import { type KeyServiceSecrets, type KeyServiceSetting, parseKeyService } from './key-service-setting.ts'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 import { parseTarget, TargetRefused, type Targets } from './outbound/target.ts'
-import { textOrFile, unknownSettingsIn, withSettingFiles } from './setting-files.ts'
-import { booleanOf, integerOf, wholeCoins } from './setting-values.ts'
+import { renewableSecret, textOrFile, unknownSettingsIn, withSettingFiles } from './setting-files.ts'
+import { booleanOf, integerOf, rootKeysIn, wholeCoins } from './setting-values.ts'
 import type { Setting } from './settings.ts'
 import { parseSignInProvider, parseSocialProviders } from './social/providers.ts'
 import type { SignInProvider, SocialProvider } from './social/types.ts'
@@ -52,6 +53,8 @@ export type Config = {
   loopbackPages: boolean
   /** The root key of 32 bytes for all keys at rest, two while it is rotated; unset: `root.key` in the data directory. */
   rootKeys: Buffer[] | undefined
+  /** The service outside of the program that wraps the root key; unset: none. */
+  keyService: KeyServiceSetting | undefined
   logLevel: string
   /** Retention of blocks and their steps below the final ones, in days. */
   blockRetentionDays: number
@@ -163,6 +166,8 @@ type EnvironmentVariables = { [name in Setting | OtherName]?: string | undefined
 /** Names that operators do not set, and the file of a setting that is read alone. */
 type OtherName =
   | 'BEZANT_OWN_NETWORKS_FILE'
+  | 'BEZANT_HSM_PIN_FILE'
+  | 'BEZANT_VAULT_TOKEN_FILE'
   | 'BEZANT_FAILPOINT'
   | 'BEZANT_URL'
   | 'BEZANT_TEST_SERVER'
@@ -268,6 +273,15 @@ export function readConfig(
   }
 }
 
+const secretsOf = (environment: EnvironmentVariables): KeyServiceSecrets => ({
+  pin: renewableSecret(environment, 'BEZANT_HSM_PIN'),
+  token: renewableSecret(environment, 'BEZANT_VAULT_TOKEN'),
+})
+
+/** The key service that a flag names, with the secrets of the environment. */
+export const givenKeyService = (text: string, flag: string, variables: EnvironmentVariables = process.env) =>
+  parseKeyService(text, secretsOf(variables), flag)
+
 const databaseOf = (environment: EnvironmentVariables) =>
   databaseUrlsOf({
     primary: environment['DATABASE_URL'],
@@ -319,10 +333,11 @@ function suffixLengthOf(environment: EnvironmentVariables): Config['testSuffixLe
   throw new Error(`BEZANT_SCREENING_TEST_SUFFIX must be 12, 4 or 0, not "${length}"`)
 }
 
-/** The providers with which users of entities, and members of the console, log in, and the bank. */
+/** The providers with which users of entities, and members of the console, log in, the bank, and the key service. */
 const connectionsOf = (
   environment: EnvironmentVariables,
-): Pick<Config, 'socialProviders' | 'signInProvider' | 'bankRail'> => ({
+): Pick<Config, 'socialProviders' | 'signInProvider' | 'bankRail' | 'keyService'> => ({
+  keyService: parseKeyService(environment['BEZANT_ROOT_KEY_SERVICE'], secretsOf(environment)),
   bankRail: parseBankRail(environment['BEZANT_BANK_RAIL']),
   socialProviders: parseSocialProviders(environment['BEZANT_SOCIAL_PROVIDERS']),
   signInProvider: parseSignInProvider(environment['BEZANT_SIGN_IN_PROVIDER']),
@@ -364,17 +379,6 @@ function countryOf(environment: EnvironmentVariables): string {
   const code = environment['BEZANT_ENTITY_COUNTRY'] || 'US'
   if (isCountry(code)) return code
   throw new Error(`BEZANT_ENTITY_COUNTRY must be an ISO 3166-1 alpha-2 code such as FR, not "${code}"`)
-}
-
-/** Parses one root key, or two behind one another, between spaces, line breaks or commas; the error names their source. */
-export function rootKeysIn(text: string, source: string): Buffer[] {
-  const parts = text.split(/[\s,]+/).filter((part) => part !== '')
-  const isKeys = parts.every((part) => /^[0-9a-fA-F]{64}$/.test(part))
-  const keys = isKeys ? [...new Set(parts.map((part) => part.toLowerCase()))] : []
-  if (keys.length === 1 || keys.length === 2) return keys.map((key) => Buffer.from(key, 'hex'))
-  throw new Error(
-    `${source} must hold 64 hexadecimal digits (32 bytes) or, while the root key is rotated, the old and the new key, each on a line of its own`,
-  )
 }
 
 const levels = ['debug', 'info', 'warn', 'error']

@@ -1,20 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import { link, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Config, rootKeysIn } from './config.ts'
+import type { Config } from './config.ts'
 import { makeDirectory } from './make-directory.ts'
+import { rootKeysIn } from './setting-values.ts'
 
 const pathIn = ({ dataDir }: Config) => join(dataDir, 'root.key')
 
 /**
  * Reads the root keys, which decrypt every key at rest: `BEZANT_ROOT_KEY`, else `root.key` in the data directory. There is one or, while
- * it is rotated, two of 32 bytes each; their order counts for nothing.
+ * it is rotated, two of 32 bytes each; their order counts for nothing. With a key service, which unwraps those of the database, none
+ * is needed.
  */
 export async function readRootKeys(config: Config): Promise<Buffer[]> {
   const keys = await findRootKeys(config)
   if (keys) return keys
+  if (config.keyService) return []
   throw new Error(
-    `there is no root key: set BEZANT_ROOT_KEY (64 hexadecimal digits), or put it in ${pathIn(config)}`,
+    `there is no root key: set BEZANT_ROOT_KEY (64 hexadecimal digits), put it in ${pathIn(config)}, or name a key service by BEZANT_ROOT_KEY_SERVICE`,
   )
 }
 
@@ -31,9 +34,19 @@ export async function findRootKey(config: Config): Promise<Buffer | undefined> {
 
 function oneOf(keys: readonly Buffer[]): Buffer {
   if (keys.length === 1) return keys[0]!
+  if (keys.length === 0)
+    throw new Error(
+      'there is no root key here to read: a key service has it, which BEZANT_ROOT_KEY_SERVICE names',
+    )
   throw new Error(
     'there are two root keys, which only serve, worker and the commands take: give a sandbox one',
   )
+}
+
+/** The place of the root keys, for people; `undefined` where there are none. */
+export async function rootKeyPlace(config: Config): Promise<string | undefined> {
+  if (config.rootKeys !== undefined) return 'BEZANT_ROOT_KEY'
+  return (await findRootKeys(config)) && pathIn(config)
 }
 
 /** The root keys; `undefined` where there is none. */

@@ -35,6 +35,15 @@ export function textOrFile(
   return text
 }
 
+/** Returns a function that reads a setting, of which the file may change while the process runs. */
+export function renewableSecret(
+  environment: { readonly [name: string]: string | undefined },
+  name: Setting,
+): () => string | undefined {
+  const path = environment[name + suffix]
+  return () => (path ? textOrFile(name, undefined, path) : environment[name] || undefined)
+}
+
 function textOf(name: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')

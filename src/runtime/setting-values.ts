@@ -24,3 +24,14 @@ export function booleanOf(environment: SettingTexts, name: Setting): boolean {
   if (!['', '0', '1'].includes(text)) throw new Error(`${name} must be 1 or 0, not "${text}"`)
   return text === '1'
 }
+
+/** Parses one root key, or two behind one another, between spaces, line breaks or commas; the error names their source. */
+export function rootKeysIn(text: string, source: string): Buffer[] {
+  const parts = text.split(/[\s,]+/).filter((part) => part !== '')
+  const isKeys = parts.every((part) => /^[0-9a-fA-F]{64}$/.test(part))
+  const keys = isKeys ? [...new Set(parts.map((part) => part.toLowerCase()))] : []
+  if (keys.length === 1 || keys.length === 2) return keys.map((key) => Buffer.from(key, 'hex'))
+  throw new Error(
+    `${source} must hold 64 hexadecimal digits (32 bytes) or, while the root key is rotated, the old and the new key, each on a line of its own`,
+  )
+}

@@ -30,6 +30,19 @@ export const settings = {
       'The key that encrypts all stored keys: 64 hexadecimal digits. While it is rotated, the old and the new one, with a comma or a line break between them: see docs/operate.md.',
     default: '`root.key` in the data directory',
   },
+  BEZANT_ROOT_KEY_SERVICE: {
+    about:
+      'The key of a service outside of the program that wraps the root key: `pkcs11:token=NAME;object=NAME?module-path=FILE` (RFC 7512), `vault:https://HOST:8200/v1/transit/keys/NAME`, `aws-kms:ARN` or `gcp-kms:projects/…/cryptoKeys/NAME`. See [a key service](operate.md#a-key-service-for-the-root-key).',
+    default: 'none: the root key is in `BEZANT_ROOT_KEY` or `root.key`',
+  },
+  BEZANT_HSM_PIN: {
+    about: 'PIN of the token of a `pkcs11` service. Its file is read for each use.',
+    default: 'none: the key is used without a login',
+  },
+  BEZANT_VAULT_TOKEN: {
+    about: 'Token of a `vault` service. Its file is read for each use, so that an agent may renew it.',
+    default: 'none',
+  },
   BEZANT_NETWORKS: {
     about:
       'Chains and their RPC endpoints: `[{"blockchain": "BASE", "rpcUrls": ["https://…", "https://…"]}]`. Blocks are read from the best endpoint of a chain, and transactions are sent to all. More than half of the endpoints, or as many as `"agree"` says, must report a block before it is final: with three, one may fail. `"inFlightMax"` is the number of pending transactions that the nodes accept from one address. `"batchMax"` is the number of calls that the provider accepts in one request; it is detected when absent. `"accountCode": {"0xADDRESS": "0xHASH"}` names the code of the contracts of modular wallets, and of contracts that these call: see `bezant contracts list`. `"crosschain"` names the contracts of cross-chain messages and unified balances: see docs/crosschain-messages.md.',

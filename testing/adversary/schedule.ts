@@ -104,6 +104,8 @@ const foreignPoints: readonly Failpoint[] = [
   'after-root-key-activation',
   'after-root-key-batch',
   'after-root-key-close',
+  'after-root-key-wrap',
+  'after-wrapped-version',
 ]
 
 /** Wallets that are keys; one more is a smart account, then there is one on Aptos and one on Solana. */

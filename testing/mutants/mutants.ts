@@ -15,6 +15,7 @@ import type { Mutant } from './mutant.ts'
 import { policyMutants } from './policy.ts'
 import { replicaMutants } from './replicas.ts'
 import { requestMutants } from './requests.ts'
+import { rootKeyMutants } from './root-keys.ts'
 import { screeningMutants } from './screening.ts'
 import { sessionMutants } from './sessions.ts'
 import { signedPaymentMutants } from './signed-payments.ts'
@@ -31,6 +32,7 @@ export const mutants: readonly Mutant[] = [
   ...requestMutants,
   ...bookMutants,
   ...keyMutants,
+  ...rootKeyMutants,
   ...userKeyMutants,
   ...challengeMutants,
   ...sessionMutants,

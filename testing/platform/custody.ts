@@ -31,8 +31,8 @@ export type TestCustody = {
   custody: Custody
   identity: Identity
   rootKey: Buffer
-  /** A second process on the same database. */
-  open(rootKey?: GivenRootKeys): Promise<Custody>
+  /** A second process on the same database, or on a copy of it. */
+  open(rootKey?: GivenRootKeys, more?: OpenOptions): Promise<Custody>
   /** An entity, by default with a registered secret and the permissive policy. */
   newEntity(options?: { registered?: boolean; policy?: boolean }): Promise<TestEntity>
   close(): Promise<void>
@@ -50,6 +50,10 @@ export type TestEntity = {
   encrypt(bytes?: Buffer): Promise<string>
 }
 
+type OpenOptions = Partial<
+  Pick<Parameters<typeof openCustody>[0], 'database' | 'keyService' | 'whileWaiting'>
+>
+
 export type TestCustodyOptions = Pick<OpenIdentityInput, 'guessDirectory' | 'pinCost'> & { clock?: Clock }
 
 /** `empty` has no transport key: the first custody makes one, which takes seconds of a processor. */
@@ -62,8 +66,8 @@ export async function openTestCustody(
   const rootKey = template === 'seeded' ? testRootKey : randomBytes(32)
   const opened: Custody[] = []
   const identities = new Map<Custody, Identity>()
-  const open = async (key: GivenRootKeys = rootKey) => {
-    const custody = await openCustody({ database, log, rootKey: key, clock })
+  const open = async (key: GivenRootKeys = rootKey, more: OpenOptions = {}) => {
+    const custody = await openCustody({ database, log, rootKey: key, clock, ...more })
     identities.set(custody, openIdentity({ database, custody, clock, ...options }))
     opened.push(custody)
     return custody

@@ -47,6 +47,8 @@ export const drawnFiles = [
   'testing/suites/processes/process.test.ts',
   'testing/suites/processes/root-key.test.ts',
   'src/custody/root-key/rotate.test.ts',
+  'src/custody/root-key/wrapped.test.ts',
+  'testing/suites/processes/key-service.test.ts',
   'testing/suites/processes/read-replicas.test.ts',
   'testing/suites/processes/soak.test.ts',
   'src/sandbox/chain-control/kept-chains.test.ts',

@@ -6,7 +6,8 @@ import { inspectChains } from '#chains/check-endpoints'
 import type { Inspection, RefusedEndpoint } from '#chains/facets/endpoints'
 import { requireNetwork } from '#chains/networks/index'
 import { createChains } from '#chains/registry'
-import { rootKeyAdvice, rootKeyStates } from '#custody/root-key/index'
+import { KeyServiceAway, KeyServiceRefused, openKeyService } from '#custody/key-services/index'
+import { rootKeyAdvice, rootKeyStates, tryKeyService } from '#custody/root-key/index'
 import { hostOffMaxMs, systemClock } from '#lib/time'
 import { readDatabaseClock } from '#runtime/clock/database-clock'
 import type { Config } from '#runtime/config'
@@ -17,7 +18,7 @@ import { requireKnownTables } from '#runtime/db/migrate'
 import { replicaLagBytes } from '#runtime/db/replicas/session'
 import { requireSessionSettings } from '#runtime/db/session-settings'
 import { apiAddress, pageAddress, requirePort } from '#runtime/http/port'
-import { findRootKey, readRootKeys, rootKeyMissing } from '#runtime/root-key'
+import { findRootKey, readRootKeys, rootKeyMissing, rootKeyPlace } from '#runtime/root-key'
 import { anvilBinary } from '#sandbox/chains/binary'
 import { requireOwnDatabase } from '#sandbox/own-database'
 import { checkPorts } from '#sandbox/own-ports'
@@ -128,15 +129,34 @@ const rootKey: DoctorCheck = {
   name: 'root key',
   look: async (config) => {
     const keys = await readRootKeys(config)
-    const states = await rootKeyStatesOf(config, keys).catch(() => undefined)
-    return states ? rootKeyAdvice(states, keys.length) : 'found'
+    const states = await rootKeyStatesOf(config, keys).catch((error: Error) => {
+      if (error instanceof KeyServiceAway || error instanceof KeyServiceRefused) throw error
+      // The check of the database says why.
+      return undefined
+    })
+    return states ? rootKeyAdvice(states, keys.length, config.keyService !== undefined) : 'found'
   },
 }
 
-/** Rejects where the check of the database says why. */
 async function rootKeyStatesOf(config: Config, keys: readonly Buffer[]) {
   const open = openDatabase(connectionOf(config), 1)
-  return rootKeyStates(open, keys).finally(() => open.close())
+  const service = config.keyService && openKeyService(config.keyService)
+  return rootKeyStates(open, keys, service).finally(() => open.close())
+}
+
+/** Says what the place of the root key means, and whether the service that wraps it answers. */
+const keyService: DoctorCheck = {
+  name: 'key service',
+  look: async (config) => {
+    const place = await rootKeyPlace(config)
+    if (!config.keyService && !place) return 'none'
+    if (!config.keyService)
+      return `none: ${place} holds the root key itself, and a copy of it is a copy of the key`
+    const service = openKeyService(config.keyService)
+    await tryKeyService(service)
+    const besides = place === undefined ? '' : `; ${place} holds a root key as well, for as long as it moves`
+    return `${service.name} wraps and unwraps${besides}`
+  },
 }
 
 const database: DoctorCheck = {
@@ -270,5 +290,5 @@ export const doctorChecks = {
     nodeProgram,
     sandboxDatabase,
   ],
-  serve: [node, settings, directory, rootKey, ports, database, replicas, clock, endpoints],
+  serve: [node, settings, directory, rootKey, keyService, ports, database, replicas, clock, endpoints],
 } satisfies Record<string, readonly DoctorCheck[]>

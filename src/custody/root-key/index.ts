@@ -16,3 +16,4 @@ export {
   splitRootKey,
 } from './shares.ts'
 export { rootKeyAdvice, rootKeyStates } from './states.ts'
+export { rewrapRootKeys, tryKeyService, type WhileWaiting } from './wrapped.ts'

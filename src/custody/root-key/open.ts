@@ -3,7 +3,7 @@
  * values which version a key is, and says which one seals. So the order of the keys counts for nothing, and a process that starts
  * with a key that no version has makes it the next version, which seals nothing before `bezant root-key rotate`.
  */
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 import { formatInstant } from '#lib/time'
 import type { Database, Db } from '#runtime/db/db'
@@ -11,6 +11,7 @@ import { alarmWhile } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import { installationId, recordChanges } from '#runtime/record/store'
 import { logTrouble, repeat } from '#runtime/scheduling/loop'
+import { type KeyService, KeyServiceAway, KeyServiceRefused } from '../key-services/index.ts'
 import { formerRootKey, transportKey } from '../sealing/contexts.ts'
 import { type RootKeys, type RootKeyVersion, rootKeysOf } from '../sealing/root-keys.ts'
 import {
@@ -32,15 +33,31 @@ import {
   rootKeyRows,
 } from '../store/root-keys.ts'
 import { oldestTransportKey } from '../store/transport-keys.ts'
+import {
+  isWrappedAlone,
+  makeFirstVersion,
+  untilAnswered,
+  unwrapRootKeys,
+  type WhileWaiting,
+} from './wrapped.ts'
 
 /** The root keys that a process was given: one of 32 bytes, or those of a rotation in any order. */
 export type GivenRootKeys = Buffer | readonly Buffer[]
 
-type OpenInput = { database: Database; log: Log; rootKey: GivenRootKeys; clock: { nowMs(): number } }
+export type OpenInput = {
+  database: Database
+  log: Log
+  rootKey: GivenRootKeys
+  clock: { nowMs(): number }
+  /** The service that unwraps root keys of the database. */
+  keyService?: KeyService | undefined
+  /** Lets this process wait for that service. Default: it is an error when the service does not answer. */
+  whileWaiting?: WhileWaiting | undefined
+}
 
 type OpenVault = {
   vault: Vault
-  /** The versions of the keys that the process was given. */
+  /** The versions of the keys that the process was given, or that its key service unwrapped. */
   held: readonly number[]
   /** Reads again which version seals. */
   follow(): Promise<void>
@@ -51,13 +68,15 @@ const lookMs = 2_000
 
 /**
  * Opens the vault. Throws `SealBroken` when the database was sealed under other keys, and an error that names the remedy when the
- * version that seals is missing, or the only key given is retired.
+ * version that seals is missing, or the only key given is retired; `KeyServiceAway` and `KeyServiceRefused` where a service fails.
  */
-export async function openRootKeys({ database, log, rootKey, clock }: OpenInput): Promise<OpenVault> {
-  const given = Buffer.isBuffer(rootKey) ? [rootKey] : [...rootKey]
-  const rows = await registered(database, given, clock.nowMs())
-  const versions = given.map((key) => rootKeyVersionOf(key, versionOfKey(rows, key)!))
+export async function openRootKeys(input: OpenInput): Promise<OpenVault> {
+  const { database, log, keyService } = input
+  const { rows, versions } = await untilAnswered(input, () => findVersions(input))
   const held = versions.map(({ version }) => version)
+  const unwrapNew = unwrappingOf({ log, keyService, versions, held })
+  // The service may have taken long enough for another version to seal.
+  await unwrapNew(rows)
   let sealing = sealingOf(rows)
   requireSealing(rows, held, sealing)
   const root = rootKeysOf(versions, () => sealing)
@@ -73,6 +92,7 @@ export async function openRootKeys({ database, log, rootKey, clock }: OpenInput)
   let isNoted = false
   const follow = async () => {
     const now = await rootKeyRows(database)
+    await unwrapNew(now)
     const newest = sealingOf(now)
     const isHeld = held.includes(newest)
     if (isHeld) {
@@ -92,6 +112,62 @@ export async function openRootKeys({ database, log, rootKey, clock }: OpenInput)
     if (isNoted) await removeRootKeyHolder(database, holder).catch(() => undefined)
   }
   return { vault, held, follow, close }
+}
+
+/** The versions of the keys of this process: those that it was given, and those that its service unwraps. */
+async function findVersions({ database, rootKey, clock, keyService }: OpenInput) {
+  const given = Buffer.isBuffer(rootKey) ? [rootKey] : [...rootKey]
+  const unwrapped: Buffer[] = []
+  try {
+    if (keyService) {
+      const isFirst = given.length === 0 && (await rootKeyRows(database)).length === 0
+      if (isFirst && (await oldestTransportKey(database))) throw new SealBroken('transport key')
+      if (isFirst) await makeFirstVersion({ database, service: keyService, clock })
+      unwrapped.push(...(await unwrapRootKeys(keyService, await rootKeyRows(database), given)))
+    }
+    const keys = [...given, ...unwrapped]
+    const rows = await registered(database, keys, clock.nowMs())
+    return { rows, versions: keys.map((key) => rootKeyVersionOf(key, versionOfKey(rows, key)!)) }
+  } finally {
+    for (const key of unwrapped) key.fill(0)
+  }
+}
+
+/** Random, so that processes do not ask in step. */
+const unwrapAgainMs = () => randomInt(5_000, 10_000)
+
+/** Returns a function that asks the service for versions which it wrapped since. What it does not unwrap is asked for again, later. */
+function unwrappingOf({
+  log,
+  keyService,
+  versions,
+  held,
+}: Pick<OpenInput, 'log' | 'keyService'> & { versions: RootKeyVersion[]; held: number[] }) {
+  const report = alarmWhile(log, 'key-service-away', {
+    begins:
+      'the key service does not unwrap a new version of the root key: its rotation waits for this process',
+    ends: 'the key service unwrapped the new version of the root key',
+  })
+  let notBeforeMs = 0
+  return async (rows: readonly RootKeyRow[]): Promise<void> => {
+    const missing = rows.filter(
+      (row) => isWrappedAlone(row, []) && versions.every(({ version }) => version !== row.version),
+    )
+    if (!keyService || (missing.length > 0 && performance.now() < notBeforeMs)) return
+    try {
+      for (const row of missing) {
+        const [key] = await unwrapRootKeys(keyService, [row], [])
+        versions.push(rootKeyVersionOf(key!, row.version))
+        held.push(row.version)
+        key!.fill(0)
+      }
+      report(undefined)
+    } catch (error) {
+      if (!(error instanceof KeyServiceAway) && !(error instanceof KeyServiceRefused)) throw error
+      notBeforeMs = performance.now() + unwrapAgainMs()
+      report({ reason: error.message })
+    }
+  }
 }
 
 /** The version that seals. */
@@ -164,13 +240,17 @@ async function firstOf(tx: Db, given: readonly Buffer[]): Promise<Buffer> {
 
 /** Throws unless the version that seals is among those of a process. */
 export function requireSealing(
-  rows: readonly Pick<RootKeyRow, 'version' | 'retiredDate'>[],
+  rows: readonly Pick<RootKeyRow, 'version' | 'retiredDate' | 'wrappedBy'>[],
   held: readonly number[],
   sealing: number,
 ): void {
   if (held.includes(sealing)) return
   const isRetired = rows.every(({ version, retiredDate }) => !held.includes(version) || retiredDate !== null)
-  const newest = `the database is sealed with version ${sealing} of the root key, and this process was given version ${held.join(' and ')}`
+  const given = held.length === 0 ? 'none' : `version ${held.join(' and ')}`
+  const newest = `the database is sealed with version ${sealing} of the root key, and this process was given ${given}`
+  const service = rows.find(({ version }) => version === sealing)?.wrappedBy
+  if (service)
+    throw new Error(`${newest}: set BEZANT_ROOT_KEY_SERVICE, as version ${sealing} was wrapped by ${service}`)
   throw new Error(
     isRetired
       ? `${newest}, which is retired: set BEZANT_ROOT_KEY, or root.key of the data directory, to version ${sealing}`

@@ -1,30 +1,16 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sealedColumns } from '#identity/sealed-columns/index'
-import { openWithPin, setPin, storeKeyChange } from '#identity/user-keys/index'
 import { sql } from '#runtime/db/db'
-import { newPageUser, submissionOf } from '#testing/builders/user-submissions'
+import { makeKeyWorld, rotateIn } from '#testing/builders/key-world'
 import { countAlarm } from '#testing/platform/count-alarm'
-import { grantFor, openTestCustody, type TestCustody } from '#testing/platform/custody'
-import {
-  type Custody,
-  createPlatformKey,
-  decryptSecret,
-  openEntitySecret,
-  rotateEntitySecret,
-  signForIntents,
-  signWithPlatformKey,
-  spendCiphertext,
-} from '../index.ts'
-import { rotateWebhookKeys } from '../installation/index.ts'
+import { openTestCustody, type TestCustody } from '#testing/platform/custody'
+import { type Custody, decryptSecret, openEntitySecret, rotateEntitySecret } from '../index.ts'
 import { countOutdated } from '../store/sealed-values.ts'
-import { createWalletSet, createWallets } from '../wallets/index.ts'
-import { RotationRefused, rootKeyAdvice, rootKeyStates, rotateRootKey } from './index.ts'
+import { RotationRefused, rootKeyAdvice, rootKeyStates } from './index.ts'
 
 const [second, third] = [randomBytes(32), randomBytes(32)]
-const pin = '258014'
-const chains = [{ blockchain: 'BASE-SEPOLIA', family: 'evm' as const, onChain: true }]
 
 let test: TestCustody
 
@@ -33,66 +19,10 @@ beforeAll(async () => {
 })
 afterAll(() => test?.close())
 
-const clock = { nowMs: Date.now }
-
-const rotate = (custody: Custody) =>
-  rotateRootKey({
-    custody,
-    database: test.database,
-    clock,
-    columns: sealedColumns,
-    entityIds: async () =>
-      (await test.database.all<{ id: string }>(sql`select id from entities`)).map(({ id }) => id),
-    report: () => undefined,
-  })
-
-/** An installation with a key of each kind, and the work that needs them, in the process of any custody. */
-async function makeWorld() {
-  const entity = await test.newEntity()
-  const secret = await openEntitySecret(entity.ctx(), await entity.encrypt())
-  const wallets = await entity.act(async (ctx) => {
-    await spendCiphertext(ctx, secret)
-    const set = await createWalletSet(ctx, secret, {})
-    return createWallets(ctx, secret, { walletSetId: set.id, chains, count: 3 })
-  })
-  const user = await newPageUser(entity)
-  const submit = (purpose: 'setPin' | 'open', kind: string) => submissionOf(user, purpose, [[kind, pin]])
-  const change = await setPin(entity.ctx(), submit('setPin', 'N'))
-  await entity.act((ctx) => storeKeyChange(ctx, change))
-  const scope = { custody: test.custody, db: test.database, clock }
-  const platform = await createPlatformKey(scope, { entityId: entity.id, family: 'evm' })
-  await rotateWebhookKeys(scope)
-  const [intentId, intent] = [randomUUID(), Buffer.from(randomUUID())]
-  await entity.act((ctx) => grantFor(ctx, secret, wallets[0]!, { intentId, intent }))
-  const payload = { blockchain: 'BASE-SEPOLIA', nonce: 0, maxFeeAtomic: 2n, priorityFeeAtomic: 1n }
-  const request = { entityId: entity.id, intentId, intent, payload: Buffer.alloc(32, 5), ...payload }
-  const granted = await signForIntents(test.custody, test.database, [request], Date.now())
-  const platformPayload = { entityId: entity.id, keyId: platform.keyId, payload: Buffer.alloc(32, 6) }
-  const signed = await signWithPlatformKey(test.custody, test.database, platformPayload)
-  const webhook = { id: 'w', timestampSeconds: 1, body: '{}' }
-  const link = test.custody.notary.tokenOf('payment page', 'a')
-  const { keyId } = await test.custody.webhookSigner.sign(webhook)
-  return {
-    entity,
-    /** Everything works as before, in this process. */
-    check: async (custody: Custody) => {
-      expect(await signForIntents(custody, test.database, [request], Date.now())).toEqual(granted)
-      expect(await signWithPlatformKey(custody, test.database, platformPayload)).toEqual(signed)
-      expect((await custody.webhookSigner.sign(webhook)).keyId).toBe(keyId)
-      expect(custody.notary.tokensOf('payment page', 'a')).toContain(link)
-      const shown = await openEntitySecret(entity.ctx(custody), await entity.encrypt())
-      await entity.act(async (ctx) => {
-        const own = { intentId: randomUUID(), intent: randomBytes(32) }
-        await grantFor(ctx, shown, wallets[1]!, own)
-        await createWallets(ctx, shown, { walletSetId: wallets[0]!.walletSetId, chains, count: 1 })
-      }, custody)
-      await openWithPin(entity.ctx(custody), submit('open', 'P'))
-    },
-  }
-}
+const rotate = (custody: Custody) => rotateIn(test.database, custody)
 
 it('property 285: after a rotation the new root key opens everything, and the old one nothing', async () => {
-  const world = await makeWorld()
+  const world = await makeKeyWorld(test)
   await expect(rotate(test.custody)).rejects.toThrow(RotationRefused)
   const both = await test.open([second, test.rootKey])
   // The process with the old key alone would lose what the new one seals.

@@ -26,6 +26,7 @@ import { countOutdated } from '../store/sealed-values.ts'
 import { nameOfColumn, type RootKeyColumn } from './columns.ts'
 import { isLeaving, sealFormer, sealingOf } from './open.ts'
 import { type ResealProgress, resealAll } from './reseal.ts'
+import { makeNextVersion } from './wrapped.ts'
 
 /** One thing that a rotation tells of: a step that began, or values of a column that were sealed again. */
 export type RotationProgress = { step: string } | ResealProgress
@@ -47,27 +48,30 @@ const seenMs = 8_000
 /** A process uses a connection much more often. Poolers keep those of processes that ended. */
 const connectedMs = 60_000
 const adoptMaxMs = 60_000
+/** Time for all processes to ask the key service for a new version. */
+const unwrapMaxMs = 45_000
 
 /** Thrown for a rotation that may not begin or go on yet: the text names the remedy. */
 export class RotationRefused extends Error {}
 
 /**
- * Rotates the root key to the newest version that this process was given, or continues a rotation. Throws `RotationRefused` when there
- * is nothing to rotate to, a process that runs lacks the new version, or a value does not open.
+ * Rotates the root key to the newest version that this process was given, or continues a rotation. With a key service, it makes a new
+ * version where there is none to rotate to. Throws `RotationRefused` when there is nothing to rotate to, a process that runs lacks the
+ * new version, or a value does not open; `KeyServiceAway` and `KeyServiceRefused` where the service fails.
  */
 export async function rotateRootKey(rotation: RootKeyRotation): Promise<Rotated> {
-  const { custody, database, report } = rotation
-  const version = Math.max(...custody.rootKeyVersions)
-  const rows = await rootKeyRows(database)
+  const { database, report } = rotation
+  const { rows, version } = await findNext(rotation)
   requireFormer(rows, version)
-  if (rows.find((row) => row.version === version)!.activeDate === null) {
+  const next = rows.find((row) => row.version === version)!
+  if (next.activeDate === null) {
     report({ step: `looking whether all processes have version ${version}` })
-    await requireHolders(database, version)
+    await requireHolders(database, next)
     await activate(rotation, version)
     failpoint('after-root-key-activation')
   }
   report({ step: `version ${version} seals: waiting until all processes know` })
-  await untilAdopted(rotation, version)
+  await untilAdopted(rotation, next)
   let { resealed } = await reseal(rotation, version)
   await close(rotation, version)
   failpoint('after-root-key-close')
@@ -84,16 +88,42 @@ export async function rotateRootKey(rotation: RootKeyRotation): Promise<Rotated>
 
 const againMs = 1_000
 
+/** The version to rotate to: the newest one that this process has, or a new one that its key service wraps. */
+async function findNext({ custody, database, clock, report }: RootKeyRotation) {
+  const newest = Math.max(...custody.rootKeyVersions)
+  const rows = await rootKeyRows(database)
+  const { keyService: service } = custody
+  const isSettled = rows.at(-1)?.version === newest && !rows.some((row) => isOpen(row, newest))
+  if (!service || !isSettled) return { rows, version: newest }
+  report({ step: `${service.name} wraps a new root key` })
+  await makeNextVersion({ database, service, clock }, newest)
+  const deadline = performance.now() + unwrapMaxMs
+  for (;;) {
+    await custody.followRootKeys()
+    if (Math.max(...custody.rootKeyVersions) > newest || performance.now() > deadline) break
+    await wait(againMs)
+  }
+  return { rows: await rootKeyRows(database), version: Math.max(...custody.rootKeyVersions) }
+}
+
+/** Whether a rotation to this version, or from it, has yet to be done. */
+const isOpen = (row: RootKeyRow, newest: number) => row.activeDate === null || isLeaving(row, newest)
+
 /** Throws unless there is a former version to rotate from. */
 function requireFormer(rows: readonly RootKeyRow[], version: number): void {
   if (rows.some((row) => isLeaving(row, version))) return
   const next = rows.findLast((row) => row.version > version)
   throw new RotationRefused(
     next
-      ? `version ${next.version} of the root key is known, and this command was not given it: add it to BEZANT_ROOT_KEY or to root.key of the data directory, and run the command again`
+      ? `version ${next.version} of the root key is known, and this command was not given it: ${howToGive(next)}, and run the command again`
       : `version ${version} of the root key seals everything, and there is nothing to rotate to: make a new key, add it to BEZANT_ROOT_KEY or to root.key of the data directory, and restart serve and worker with both`,
   )
 }
+
+const howToGive = ({ wrappedBy }: RootKeyRow) =>
+  wrappedBy
+    ? `set BEZANT_ROOT_KEY_SERVICE, as ${wrappedBy} wrapped it`
+    : 'add it to BEZANT_ROOT_KEY or to root.key of the data directory'
 
 /** Seals all values again that are there to be sealed. Throws `RotationRefused` for those that do not open. */
 async function reseal({ custody, database, columns, report }: RootKeyRotation, version: number) {
@@ -109,11 +139,16 @@ async function reseal({ custody, database, columns, report }: RootKeyRotation, v
 
 const brokenShownMax = 5
 
-async function requireHolders(database: Database, version: number): Promise<void> {
+async function requireHolders(database: Database, next: RootKeyRow): Promise<void> {
+  const deadline = performance.now() + (next.wrappedBy ? unwrapMaxMs : 0)
   await wait(seenMs)
-  const holders = await holdersSince(database, seenMs)
-  const lacking = holders.filter(({ versions }) => !versions.includes(version))
-  if (lacking.length > 0) throw lackingHolders(lacking, version)
+  let holders = await holdersSince(database, seenMs)
+  const lacking = () => holders.filter(({ versions }) => !versions.includes(next.version))
+  while (lacking().length > 0 && performance.now() < deadline) {
+    await wait(againMs)
+    holders = await holdersSince(database, seenMs)
+  }
+  if (lacking().length > 0) throw lackingHolders(lacking(), next)
   const noted = new Set(holders.map(({ process }) => sessionOf(process)))
   const silent = (await sessionsSince(database, connectedMs)).filter((session) => !noted.has(session))
   if (silent.length > 0)
@@ -126,10 +161,14 @@ async function requireHolders(database: Database, version: number): Promise<void
 const sessionOf = (process: string) => process.slice(0, process.lastIndexOf(':')).slice(0, sessionMax)
 const sessionMax = 63 - 'bezant '.length
 
-const lackingHolders = (holders: readonly RootKeyHolder[], version: number) =>
-  new RotationRefused(
-    `these processes lack version ${version} of the root key: ${holders.map(({ process }) => process).join(', ')}. Restart each with both keys, and then run this command again`,
+const lackingHolders = (holders: readonly RootKeyHolder[], { version, wrappedBy }: RootKeyRow) => {
+  const remedy = wrappedBy
+    ? `Their logs say why the key service does not give it to them (key-service-away), or they have no BEZANT_ROOT_KEY_SERVICE: restart each with one of ${wrappedBy}`
+    : 'Restart each with both keys'
+  return new RotationRefused(
+    `these processes lack version ${version} of the root key: ${holders.map(({ process }) => process).join(', ')}. ${remedy}, and then run this command again`,
   )
+}
 
 /** Makes the version the one that seals, and keeps what is derived from those before it under the new one. */
 async function activate({ custody, database, clock }: RootKeyRotation, version: number): Promise<void> {
@@ -160,13 +199,14 @@ const changeOf = (type: string, version: number) => ({
 })
 
 /** Waits until every process that runs seals with the version. */
-async function untilAdopted({ custody, database }: RootKeyRotation, version: number): Promise<void> {
+async function untilAdopted({ custody, database }: RootKeyRotation, next: RootKeyRow): Promise<void> {
+  const { version } = next
   const deadline = performance.now() + adoptMaxMs
   for (;;) {
     await custody.followRootKeys()
     const holders = await holdersSince(database, seenMs)
     const lacking = holders.filter(({ versions }) => !versions.includes(version))
-    if (lacking.length > 0) throw lackingHolders(lacking, version)
+    if (lacking.length > 0) throw lackingHolders(lacking, next)
     const slow = holders.filter(({ sealingVersion }) => sealingVersion !== version)
     if (slow.length === 0 && custody.vault.root.newest().version === version) return
     if (performance.now() > deadline)

@@ -1,31 +1,48 @@
 import { type Db, sql } from '#runtime/db/db'
 
-/** A version of the root key; the key itself is not stored. Dates are null until the version gets there. */
+/** A version of the root key; the key itself is not stored, or wrapped. Dates are null until the version gets there. */
 export type RootKeyRow = {
   version: number
   checkValue: Buffer
   /** The keys that are derived from it, sealed under the newest version; null of that one. */
   sealedKeys: Buffer | null
+  /** The root key, encrypted by a service outside of the program; null of one that processes are given, and of a retired one. */
+  wrappedKey: Buffer | null
+  /** The name of the key of that service. */
+  wrappedBy: string | null
   createDate: string
   activeDate: string | null
   closedDate: string | null
   retiredDate: string | null
 }
 
+/** A root key of 32 bytes with this check value, encrypted by the named key of a service. */
+export type WrappedKey = { checkValue: Buffer; wrappedKey: Buffer; wrappedBy: string }
+
 /** All versions, oldest first. */
 export const rootKeyRows = (db: Db) =>
-  db.all<RootKeyRow>(sql`select version, check_value, sealed_keys, create_date, active_date, closed_date, retired_date
-    from root_keys order by version`)
+  db.all<RootKeyRow>(sql`select version, check_value, sealed_keys, wrapped_key, wrapped_by, create_date,
+      active_date, closed_date, retired_date from root_keys order by version`)
 
 /** Lets one at a time change the versions, until the `tx` ends. Processes go on reading them. */
 export const lockRootKeys = (tx: Db) => tx.run(sql`lock table root_keys in share row exclusive mode`)
 
 export const insertRootKey = (
   tx: Db,
-  row: { version: number; checkValue: Buffer; createDate: string; activeDate: string | null },
+  row: Pick<RootKeyRow, 'version' | 'checkValue' | 'createDate' | 'activeDate'> & Partial<WrappedKey>,
 ) =>
-  tx.run(sql`insert into root_keys (version, check_value, create_date, active_date)
-    values (${row.version}, ${row.checkValue}, ${row.createDate}, ${row.activeDate})`)
+  tx.run(sql`insert into root_keys (version, check_value, wrapped_key, wrapped_by, create_date, active_date)
+    values (${row.version}, ${row.checkValue}, ${row.wrappedKey ?? null}, ${row.wrappedBy ?? null}, ${row.createDate},
+      ${row.activeDate})`)
+
+/** Replaces a wrapped key by the same one, wrapped anew; returns 0 if it is not as it was `before`. */
+export const replaceWrappedKey = (
+  tx: Db,
+  version: number,
+  { wrappedKey, wrappedBy, before }: Omit<WrappedKey, 'checkValue'> & { before: Buffer },
+): Promise<number> =>
+  tx.run(sql`update root_keys set wrapped_key = ${wrappedKey}, wrapped_by = ${wrappedBy}
+    where version = ${version} and wrapped_key = ${before}`)
 
 /** Lets a version seal new values from now on. */
 export const activateRootKey = (tx: Db, version: number, atDate: string) =>
@@ -44,12 +61,12 @@ export async function closeRootKeysBefore(tx: Db, version: number, atDate: strin
     and closed_date is null`)
 }
 
-/** Retires the closed versions before this one, and returns them. */
+/** Retires the closed versions before this one, removes their wrapped keys, and returns them. */
 export const retireRootKeysBefore = async (tx: Db, version: number, atDate: string): Promise<number[]> =>
   (
     await tx.all<{
       version: number
-    }>(sql`update root_keys set retired_date = ${atDate} where version < ${version}
+    }>(sql`update root_keys set retired_date = ${atDate}, wrapped_key = null where version < ${version}
       and closed_date is not null and retired_date is null returning version`)
   ).map((row) => row.version)
 

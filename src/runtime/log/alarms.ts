@@ -28,6 +28,7 @@ export const alarmNames = [
   'journal-gone',
   'journal-unavailable',
   'journal-unmerged',
+  'key-service-away',
   'login-provider-away',
   'mint-after-expiry',
   'mint-unknown',

@@ -98,6 +98,14 @@ export const failpoints = {
   'after-root-key-activation': { number: 'P75', about: 'after a new version of the root key began to seal' },
   'after-root-key-batch': { number: 'P78', about: 'after a batch of values was sealed with a new root key' },
   'after-root-key-close': { number: 'P79', about: 'after the former root key was closed' },
+  'after-root-key-wrap': {
+    number: 'P66',
+    about: 'after a service wrapped a new root key, before that is stored',
+  },
+  'after-wrapped-version': {
+    number: 'P67',
+    about: 'after a version that a service wrapped was stored, before it seals',
+  },
   'after-payment-commit': { number: 'P65', about: 'after the transactions of signed payments committed' },
 } as const
 

@@ -34,6 +34,7 @@ const unsealed = new Set([
   'policy_decisions.intent_sha256',
   'refresh_tokens.sha256',
   'root_keys.check_value',
+  'root_keys.wrapped_key',
   'signatures.digest',
   'signatures.replaces',
   'spent_ciphertexts.request',
