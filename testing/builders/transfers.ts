@@ -5,6 +5,7 @@ import { sql } from '#runtime/db/db'
 import type { Harness } from '#testing/platform/harness'
 import { type HttpAnswer, untilAdmitted } from '#testing/platform/tenant'
 import { until } from '#testing/platform/until'
+import { fundUntilBooked } from './funds.ts'
 import { dataOf, freshAddress, makeWallet, type Wallet, type World, worldOf } from './world.ts'
 
 /** One signed transaction as it is stored. */
@@ -81,10 +82,7 @@ export function transferActions(harness: Harness) {
   /** A separate wallet for one test, so that no other test changes its nonces and holds. */
   async function fundedWallet(funds: { usdc?: string; native?: string } = { usdc: '1000', native: '10' }) {
     const wallet = await makeWallet(world)
-    await harness.fundWallet(wallet.address, funds)
-    const expected = Object.keys(funds).length
-    const arrived = async () => (await booked(wallet)).filter((row) => row.postedAtomic > 0n).length
-    await until(async () => (await arrived()) >= expected, 'the funds have arrived')
+    await fundUntilBooked(harness, wallet, funds)
     return wallet
   }
 

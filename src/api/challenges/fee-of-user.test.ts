@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { fundUntilBooked } from '#testing/builders/funds'
 import { freshAddress, type World, worldOf } from '#testing/builders/world'
 import { baseFeeOf, mineAtBaseFee } from '#testing/nodes/base-fee'
 import { approved, shownChallenge } from '#testing/pages/page'
@@ -13,7 +14,7 @@ beforeAll(async () => {
   harness = await openHarness()
   world = worldOf(harness)
   user = await makePinUser(world)
-  await harness.fundWallet(user.wallet.address, { usdc: '10', native: '1' })
+  await fundUntilBooked(harness, user.wallet, { usdc: '10', native: '1' })
 })
 afterAll(() => harness?.close())
 

@@ -16,6 +16,7 @@ import {
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { contractsOf } from '#chains/evm/accounts/deployed-contracts'
 import { implementationSlot } from '#chains/evm/contracts/contracts'
+import { fundUntilBooked } from '#testing/builders/funds'
 import { freshAddress, makeWallet, type Wallet, type World, worldOf } from '#testing/builders/world'
 import { approved, newSession, type PageSession, pin, questions } from '#testing/pages/page'
 import { type Harness, openHarness } from '#testing/platform/harness'
@@ -36,7 +37,7 @@ beforeAll(async () => {
   client = initiateUserControlledWalletsClient({ apiKey: harness.apiKey, baseUrl: harness.url })
   session = await newSession(world)
   wallet = await firstWallet(session)
-  await harness.fundWallet(wallet.address, { usdc: '100', native: '1' })
+  await fundUntilBooked(harness, wallet, { usdc: '100', native: '1' })
 })
 afterAll(() => harness?.close())
 
