@@ -25,6 +25,61 @@ export const bookedBalancesAt = (
     select a.entity_id, a.address, a.token_id, a.posted - coalesce(l.amount, 0) as booked_atomic
     from asked a left join later l on l.entity_id = a.entity_id and l.account_id = a.id`)
 
+/** An owner's coins from before are to be booked; their balances are not compared meanwhile. */
+export const startOpeningBalance = (
+  tx: Db,
+  nowMs: number,
+  { entityId, blockchain, address }: OwnedAddress & { blockchain: string },
+) =>
+  tx.run(sql`insert into opening_balances (entity_id, blockchain, address, start_date)
+    values (${entityId}, ${blockchain}, ${address}, ${formatInstant(nowMs)})`)
+
+/** Whether an owner has coins from before that are not booked yet. */
+export const isUnopened = async (db: Db, blockchain: string, { entityId, address }: OwnedAddress) =>
+  (await db.maybe(sql`select 1 from opening_balances where entity_id = ${entityId} and blockchain = ${blockchain}
+    and address = ${address} and block_number is null`)) !== undefined
+
+/** Records the block at which an owner's coins from before were booked. */
+export const recordOpeningBalance = (
+  tx: Db,
+  blockchain: string,
+  { entityId, address }: OwnedAddress,
+  block: { number: number; hash: string },
+) =>
+  tx.run(sql`update opening_balances set block_number = ${block.number}, block_hash = ${block.hash}
+    where entity_id = ${entityId} and blockchain = ${blockchain} and address = ${address} and block_number is null`)
+
+/** Coins from before that were booked at this block, which was reverted, are to be booked again; returns their owners. */
+export const undoOpeningBalances = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
+  tx.all<OwnedAddress>(sql`update opening_balances set block_number = null, block_hash = null,
+      start_date = ${formatInstant(nowMs)}
+    where blockchain = ${blockchain} and block_hash = ${blockHash} returning entity_id, address`)
+
+/** Ends the opening balances that were booked at final blocks: no reorg undoes them. */
+export const endOpeningBalances = (db: Db, blockchain: string, finalNumber: number) =>
+  db.run(sql`delete from opening_balances where blockchain = ${blockchain} and block_number <= ${finalNumber}
+    and exists (select 1 from blocks b where b.blockchain = ${blockchain} and b.hash = block_hash and b.canonical)`)
+
+/** The longest time that coins from before may wait to be booked; after it, they are a gap. */
+const openingMaxMs = 3_600_000
+
+/** Selects the places whose books are complete at block `number`: their coins from before were booked at it or below. */
+export const openedPlaces = (
+  db: Db,
+  nowMs: number,
+  blockchain: string,
+  number: number,
+  places: readonly OwnedAddress[],
+) =>
+  db.all<OwnedAddress>(sql`select n.e as entity_id, n.d as address
+    from unnest(${places.map((place) => place.entityId)}::uuid[], ${places.map((place) => place.address)}::text[])
+      with ordinality as n(e, d, k)
+    where not exists (select 1 from opening_balances o
+      where o.entity_id = n.e and o.blockchain = ${blockchain} and o.address = n.d and (o.block_number > ${number}
+        or o.start_date > ${formatInstant(nowMs - openingMaxMs)} and not exists (select 1 from blocks b
+          where b.blockchain = ${blockchain} and b.hash = o.block_hash and b.canonical)))
+    order by n.k`)
+
 export type ReconciliationProgress = { blockNumber: number; roundAddress: string; roundEntityId: string }
 
 /** Inserts the progress of a chain that was never compared. */
