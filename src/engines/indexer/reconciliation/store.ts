@@ -1,6 +1,6 @@
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
-import { readPage } from '#runtime/collection/page'
+import { readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
 
@@ -213,7 +213,7 @@ export type GapRecord = {
 type GapFilters = { blockchain?: string | undefined; isOpen?: boolean | undefined }
 
 const isOpenGap = sql`exists (select 1 from open_gaps o where o.entity_id = g.entity_id and o.blockchain = g.blockchain
-  and o.address = g.address and o.token_id = g.token_id and o.gap_id = g.id)`
+  and o.address = g.address and o.token_id = g.token_id and o.gap_id = g.id offset 0)`
 
 /** The gaps of an entity and their ends, newest first. */
 export const gapRecordsPage = (
@@ -221,22 +221,31 @@ export const gapRecordsPage = (
   entityId: string,
   { blockchain, isOpen }: GapFilters,
   page: PageQuery,
-) =>
-  readPage<GapRecord>(
+) => {
+  const ofChain = blockchain === undefined ? undefined : sql`g.blockchain = ${blockchain}`
+  const source: Source = {
+    columns: sql`g.id, g.blockchain, g.address, g.token_id, g.block_number, g.block_hash, g.booked as booked_atomic,
+      g.on_chain as on_chain_atomic, ${isOpenGap} as is_open, g.create_date`,
+    from: sql`reconciliation_gaps g`,
+    alias: 'g',
+    scope: sql`g.entity_id = ${entityId}`,
+    filters: [ofChain, isOpen === undefined ? undefined : isOpen ? isOpenGap : sql`not ${isOpenGap}`],
+  }
+  return readPage<GapRecord>(
     db,
-    {
-      columns: sql`g.id, g.blockchain, g.address, g.token_id, g.block_number, g.block_hash, g.booked as booked_atomic,
-        g.on_chain as on_chain_atomic, ${isOpenGap} as is_open, g.create_date`,
-      from: sql`reconciliation_gaps g`,
-      alias: 'g',
-      scope: sql`g.entity_id = ${entityId}`,
-      filters: [
-        blockchain === undefined ? undefined : sql`g.blockchain = ${blockchain}`,
-        isOpen === undefined ? undefined : isOpen ? isOpenGap : sql`not ${isOpenGap}`,
-      ],
-    },
+    isOpen ? { ...source, ...openOf(entityId), filters: [ofChain], cursors: source } : source,
     page,
   )
+}
+
+/** The open gaps of an entity, which are few among all records, each with its record. */
+const openOf = (entityId: string): Pick<Source, 'from' | 'alias' | 'scope' | 'hasDatedIds'> => ({
+  from: sql`(select entity_id, gap_id as id from open_gaps) o
+    cross join lateral (select * from reconciliation_gaps where entity_id = o.entity_id and id = o.id offset 0) g`,
+  alias: 'o',
+  scope: sql`o.entity_id = ${entityId}`,
+  hasDatedIds: true,
+})
 
 /** A balance that differs from the chain, and since when. */
 export type OpenGap = Pick<

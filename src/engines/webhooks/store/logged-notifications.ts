@@ -1,4 +1,4 @@
-import { readPage } from '#runtime/collection/page'
+import { readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { allOf, type Db, type Sql, sql } from '#runtime/db/db'
 import type { Line } from '../topics.ts'
@@ -75,33 +75,65 @@ const isIn: Record<DeliveryState, Sql> = {
   dropped: sql`w.state = 'dropped'`,
 }
 
+const isOfDelivery = ({ subscriptionId, state }: NotificationFilters): Sql[] => [
+  ...(subscriptionId === undefined ? [] : [sql`w.subscription_id = ${subscriptionId}`]),
+  ...(state === undefined ? [] : [isIn[state]]),
+]
+
 export const notificationsPage = (
   db: Db,
   entityId: string,
-  { topic, resourceId, subscriptionId, state }: NotificationFilters,
+  filters: NotificationFilters,
   page: PageQuery,
-) =>
-  readPage<LoggedNotification>(
+) => {
+  const { topic, resourceId, subscriptionId, state } = filters
+  const ofDelivery = isOfDelivery(filters)
+  const ofNotification = [
+    topic === undefined ? undefined : sql`n.topic = ${topic}`,
+    resourceId === undefined ? undefined : sql`n.resource_id = ${resourceId}`,
+  ]
+  const source: Source = {
+    columns,
+    from: sql`notifications n`,
+    alias: 'n',
+    scope: sql`n.entity_id = ${entityId}`,
+    filters: [
+      ...ofNotification,
+      ofDelivery.length === 0
+        ? undefined
+        : sql`exists (select 1 from notification_deliveries w
+            where ${allOf([sql`w.entity_id = n.entity_id and w.message_id = n.id`, ...ofDelivery])} offset 0)`,
+    ],
+  }
+  const isOfFew = subscriptionId !== undefined || (state !== undefined && state !== 'delivered')
+  return readPage<LoggedNotification>(
     db,
-    {
-      columns,
-      from: sql`notifications n`,
-      alias: 'n',
-      scope: sql`n.entity_id = ${entityId}`,
-      filters: [
-        topic === undefined ? undefined : sql`n.topic = ${topic}`,
-        resourceId === undefined ? undefined : sql`n.resource_id = ${resourceId}`,
-        subscriptionId === undefined && state === undefined
-          ? undefined
-          : sql`exists (select 1 from notification_deliveries w where ${allOf([
-              sql`w.entity_id = n.entity_id and w.message_id = n.id`,
-              subscriptionId === undefined ? undefined : sql`w.subscription_id = ${subscriptionId}`,
-              state === undefined ? undefined : isIn[state],
-            ])})`,
-      ],
-    },
+    isOfFew && resourceId === undefined
+      ? { ...source, ...delivered(entityId, filters), filters: ofNotification, cursors: source }
+      : source,
     page,
   )
+}
+
+/**
+ * The notifications of deliveries, in the order of the indexes of these: however many notifications have no such delivery, or had
+ * one long ago, none of them is read. Of several deliveries of a notification in a state the first one stands for it.
+ */
+const delivered = (
+  entityId: string,
+  filters: NotificationFilters,
+): Pick<Source, 'from' | 'alias' | 'scope' | 'hasDatedIds'> => ({
+  from: sql`(select w.entity_id, w.message_id as id from notification_deliveries w where ${allOf([
+    ...isOfDelivery(filters),
+    filters.subscriptionId === undefined
+      ? sql`not exists (select 1 from notification_deliveries o where o.entity_id = w.entity_id
+          and o.message_id = w.message_id and o.state = w.state and o.subscription_id < w.subscription_id offset 0)`
+      : undefined,
+  ])}) w cross join lateral (select * from notifications where entity_id = w.entity_id and id = w.id offset 0) n`,
+  alias: 'w',
+  scope: sql`w.entity_id = ${entityId}`,
+  hasDatedIds: true,
+})
 
 export const findNotification = (db: Db, entityId: string, id: string) =>
   db.maybe<LoggedNotification>(
