@@ -13,4 +13,5 @@ create table opening_balances (
   foreign key (entity_id, blockchain, address) references managed_addresses (entity_id, blockchain, address),
   check ((block_number is null) = (block_hash is null))
 );
+create index opening_balances_by_address on opening_balances (blockchain, address);
 create index opening_balances_by_block on opening_balances (blockchain, block_number);

@@ -64,21 +64,22 @@ export const endOpeningBalances = (db: Db, blockchain: string, finalNumber: numb
 const openingMaxMs = 3_600_000
 
 /** Selects the places whose books are complete at block `number`: their coins from before were booked at it or below. */
-export const openedPlaces = (
+export async function openedPlaces(
   db: Db,
   nowMs: number,
   blockchain: string,
   number: number,
   places: readonly OwnedAddress[],
-) =>
-  db.all<OwnedAddress>(sql`select n.e as entity_id, n.d as address
-    from unnest(${places.map((place) => place.entityId)}::uuid[], ${places.map((place) => place.address)}::text[])
-      with ordinality as n(e, d, k)
-    where not exists (select 1 from opening_balances o
-      where o.entity_id = n.e and o.blockchain = ${blockchain} and o.address = n.d and (o.block_number > ${number}
-        or o.start_date > ${formatInstant(nowMs - openingMaxMs)} and not exists (select 1 from blocks b
-          where b.blockchain = ${blockchain} and b.hash = o.block_hash and b.canonical)))
-    order by n.k`)
+): Promise<OwnedAddress[]> {
+  const unopened = await db.all<OwnedAddress>(sql`select o.entity_id, o.address from opening_balances o
+    where o.blockchain = ${blockchain} and o.address = any(${places.map(({ address }) => address)}::text[])
+      and (o.block_number > ${number} or o.start_date > ${formatInstant(nowMs - openingMaxMs)}
+        and not exists (select 1 from blocks b
+          where b.blockchain = ${blockchain} and b.hash = o.block_hash and b.canonical))`)
+  const keyOf = ({ entityId, address }: OwnedAddress) => `${entityId}${address}`
+  const keys = new Set(unopened.map(keyOf))
+  return places.filter((place) => !keys.has(keyOf(place)))
+}
 
 export type ReconciliationProgress = { blockNumber: number; roundAddress: string; roundEntityId: string }
 
@@ -212,7 +213,9 @@ export type GapRecord = {
 
 type GapFilters = { blockchain?: string | undefined; isOpen?: boolean | undefined }
 
-const isOpenGap = sql`exists (select 1 from open_gaps o where o.entity_id = g.entity_id and o.blockchain = g.blockchain
+const isOpenGap = (
+  entityId: string,
+) => sql`exists (select 1 from open_gaps o where o.entity_id = ${entityId} and o.blockchain = g.blockchain
   and o.address = g.address and o.token_id = g.token_id and o.gap_id = g.id offset 0)`
 
 /** The gaps of an entity and their ends, newest first. */
@@ -225,11 +228,14 @@ export const gapRecordsPage = (
   const ofChain = blockchain === undefined ? undefined : sql`g.blockchain = ${blockchain}`
   const source: Source = {
     columns: sql`g.id, g.blockchain, g.address, g.token_id, g.block_number, g.block_hash, g.booked as booked_atomic,
-      g.on_chain as on_chain_atomic, ${isOpenGap} as is_open, g.create_date`,
+      g.on_chain as on_chain_atomic, ${isOpenGap(entityId)} as is_open, g.create_date`,
     from: sql`reconciliation_gaps g`,
     alias: 'g',
     scope: sql`g.entity_id = ${entityId}`,
-    filters: [ofChain, isOpen === undefined ? undefined : isOpen ? isOpenGap : sql`not ${isOpenGap}`],
+    filters: [
+      ofChain,
+      isOpen === undefined ? undefined : isOpen ? isOpenGap(entityId) : sql`not ${isOpenGap(entityId)}`,
+    ],
   }
   return readPage<GapRecord>(
     db,
@@ -240,8 +246,9 @@ export const gapRecordsPage = (
 
 /** The open gaps of an entity, which are few among all records, each with its record. */
 const openOf = (entityId: string): Pick<Source, 'from' | 'alias' | 'scope' | 'hasDatedIds'> => ({
-  from: sql`(select entity_id, gap_id as id from open_gaps) o
-    cross join lateral (select * from reconciliation_gaps where entity_id = o.entity_id and id = o.id offset 0) g`,
+  from: sql`(select entity_id, gap_id as id from open_gaps where entity_id = ${entityId}) o
+    cross join lateral (select id, blockchain, address, token_id, block_number, block_hash, booked, on_chain, create_date
+      from reconciliation_gaps where entity_id = ${entityId} and id = o.id offset 0) g`,
   alias: 'o',
   scope: sql`o.entity_id = ${entityId}`,
   hasDatedIds: true,
