@@ -42,7 +42,7 @@ export async function pagesOf(
       pages.push({
         name: title,
         read: (db) => read(db, entityId, query),
-        statement: await sentBy((db) => read(db, entityId, query)),
+        statement: await sentBy(database, (db) => read(db, entityId, query)),
       })
     await add(name, newest)
     const [cursor] = (await read(database, entityId, { ...newest, toMs: deepMs, pageSize: 1 })).rows
@@ -52,13 +52,21 @@ export async function pagesOf(
 }
 
 /** The last statement that a read sends, which is that of the page. */
-async function sentBy(read: (db: Db) => Promise<unknown>): Promise<{ text: string; values: unknown[] }> {
+async function sentBy(
+  database: Database,
+  read: (db: Db) => Promise<unknown>,
+): Promise<{ text: string; values: unknown[] }> {
   const sent: Sql[] = []
-  const note = async (query: Sql) => {
-    sent.push(query)
-    return [{ id: 'any', type: 'transaction.sent', createDate: '2026-01-01T00:00:00Z', matched: true }]
-  }
-  const db = { all: note, maybe: async (query: Sql) => (await note(query))[0] } as unknown as Db
+  const noted = { all: 'all', maybe: 'maybe' } as const
+  const db = new Proxy(database, {
+    get: (target, name, receiver) =>
+      name in noted
+        ? (query: Sql) => {
+            sent.push(query)
+            return target[name as keyof typeof noted](query)
+          }
+        : Reflect.get(target, name, receiver),
+  })
   await read(db)
   return render(sent.at(-1)!)
 }

@@ -196,6 +196,7 @@ export const drawnFiles = [
   'src/identity/user-keys/guesses.test.ts',
   'src/engines/indexer/reconciliation/reconcile.test.ts',
   'src/api/modular-wallets/modular-wallets.test.ts',
+  'src/engines/modular/opening-alarms.test.ts',
   'src/engines/transactions/failover.test.ts',
   'src/engines/transactions/pipeline.test.ts',
   'src/engines/transactions/frozen.test.ts',

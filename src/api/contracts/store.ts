@@ -2,7 +2,7 @@ import { canonicalAddress } from '#chains/addresses/canonical'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, type Sql, sql } from '#runtime/db/db'
+import { type Db, listedWord, type Sql, sql } from '#runtime/db/db'
 import type { DescribedAbi, SourceFile } from './describe-abi.ts'
 
 export type InputType = 'IMPORT' | 'BYTECODE' | 'TEMPLATE'
@@ -119,10 +119,10 @@ export const listContracts = (db: Db, entityId: string, filters: ContractFilters
       alias: 'c',
       scope: sql`c.entity_id = ${entityId}`,
       filters: [
-        filters.blockchain === undefined ? undefined : sql`c.blockchain = ${filters.blockchain}`,
+        filters.blockchain === undefined ? undefined : sql`c.blockchain = ${listedWord(filters.blockchain)}`,
         filters.contractInputType === undefined
           ? undefined
-          : sql`c.input_type = ${filters.contractInputType}`,
+          : sql`c.input_type = ${listedWord(filters.contractInputType)}`,
         filters.deployerAddress === undefined
           ? undefined
           : sql`d.deployer_address = ${canonicalAddress(filters.deployerAddress)}`,

@@ -4,9 +4,8 @@ import type { AccountOwners, UserOperation } from '#chains/facets/accounts'
 import { accountsOn } from '#chains/facets/optional'
 import { watchAddress } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
-import { syncBalances } from '#engines/indexer/reconciliation/index'
-import { tokensOf } from '#engines/ledger/tokens/index'
-import { compareNow } from '#engines/tokens/index'
+import { startOpeningBalance, syncBalances } from '#engines/indexer/reconciliation/index'
+import { compareListedNow } from '#engines/tokens/index'
 import { requireSponsor } from '#engines/treasury/bundling/index'
 import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
@@ -71,17 +70,12 @@ function makeWallet(ctx: Ctx, chain: Chain, wallet: OpenedAccount): Promise<Modu
     })
     if (!made) return (await findWalletAt(tx, entity.id, blockchain, wallet.address))!
     await watch(tx, made)
-    await compareNow(tx, blockchain, await anyListed(tx, made))
+    await startOpeningBalance(tx, nowMs, made)
+    await compareListedNow(tx, blockchain, [made])
     const change = { entityId: entity.id, actor, requestId, resourceId: made.id }
     await recordChanges(tx, nowMs, [{ ...change, type: 'modularWallet.created' }])
     return made
   })
-}
-
-/** One listed balance of the wallet, with whose comparison all of them are. */
-async function anyListed(tx: Db, { entityId, blockchain, address }: ModularWallet) {
-  const listed = (await tokensOf(tx, blockchain)).filter(({ isNative }) => !isNative)
-  return listed.slice(0, 1).map(({ id: tokenId }) => ({ entityId, tokenId, address }))
 }
 
 const watch = (tx: Db, { entityId, id, blockchain, address, createDate }: ModularWallet) =>

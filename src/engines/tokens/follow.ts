@@ -8,10 +8,12 @@ import {
   observedTransactionsOf,
   undecideClaims,
 } from '#engines/indexer/observed/index'
+import { undoOpeningBalances } from '#engines/indexer/reconciliation/index'
 import { driftedAt } from '#engines/ledger/index'
 import { insertItems, knownTokens, unlistedTokenId } from '#engines/ledger/tokens/index'
 import { complete, failReceived, recordUnlistedReceived } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
+import { compareListedNow } from './hand-to-indexer.ts'
 import { type FollowedTransfer, receivedIn } from './received-transfers.ts'
 import { compareNow, compareSenders, followable, forgetRises, keyOf } from './store.ts'
 
@@ -40,6 +42,7 @@ export async function followStepForTokens(ctx: EngineCtx, tx: Db, step: Step): P
     await forgetRises(tx, blockchain, step.blockNumber)
     await undecideClaims(tx, blockchain, blockHash)
     await compareNow(tx, blockchain, await driftedAt(tx, blockchain, blockHash))
+    await compareListedNow(tx, blockchain, await undoOpeningBalances(tx, nowMs, blockchain, blockHash))
     await compareSenders(tx, blockchain, await observedTransactionsOf(tx, blockchain, blockHash))
     return failReceived(ctx, tx, step)
   }

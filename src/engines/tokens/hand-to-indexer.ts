@@ -7,7 +7,22 @@ import { tokensOf } from '#engines/ledger/tokens/index'
 import type { Db } from '#runtime/db/db'
 import { endCoveredHolds, heldMs } from './book-balances.ts'
 import { proveReceived } from './prove-transfers.ts'
-import { type BlockOfChain, finishChecks, keyOf, lockChecks, type TokenCheck } from './store.ts'
+import { type BlockOfChain, compareNow, finishChecks, keyOf, lockChecks, type TokenCheck } from './store.ts'
+
+/** Brings all listed balances of these owners in line as soon as the `tx` commits: a comparison of one of them does. */
+export async function compareListedNow(
+  tx: Db,
+  blockchain: string,
+  owners: readonly { entityId: string; address: string }[],
+): Promise<void> {
+  const listed = (await tokensOf(tx, blockchain)).find(({ isNative }) => !isNative)
+  if (listed)
+    await compareNow(
+      tx,
+      blockchain,
+      owners.map(({ entityId, address }) => ({ entityId, address, tokenId: listed.id })),
+    )
+}
 
 /** More than any sum of transfers. */
 const everything = 2n ** 256n * 2n ** 64n

@@ -17,6 +17,7 @@ import { discoverTokens } from './describe-new-tokens.ts'
 import { followStepForTokens } from './follow.ts'
 import { checksOf, claimDueChecks, tokenEngine } from './store.ts'
 
+export { compareListedNow } from './hand-to-indexer.ts'
 export { metadataOf } from './metadata/fetch.ts'
 export { meetItems, meetingEnd, meetToken } from './register-token.ts'
 export { compareNow } from './store.ts'

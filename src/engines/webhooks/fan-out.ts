@@ -1,4 +1,5 @@
 import type { EngineCtx } from '#engines/ctx'
+import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Db, isDatabaseAway, sql } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
@@ -54,9 +55,9 @@ const fanOutOf = (ctx: EngineCtx, topics: Topics, entityId: string): Promise<boo
   ctx.database.tx(async (tx) => {
     const events = await takeQueued(tx, entityId, heldBefore(ctx), eventsMax)
     if (events.length === 0) return false
-    const notifications = await notificationsFor(ctx, tx, topics, entityId, events)
-    if (notifications.length === 0) return true
     const nowMs = ctx.clock.nowMs()
+    const notifications = await notificationsFor(ctx, tx, topics, entityId, events, nowMs)
+    if (notifications.length === 0) return true
     const full = await insertNotifications(tx, entityId, notifications, formatInstant(nowMs))
     await reportFull(ctx, tx, entityId, full, nowMs)
     return true
@@ -88,25 +89,29 @@ async function reportFull(
   }
 }
 
-/** Builds the notifications for these events. Skips events that leave the resource unchanged since its last notification. */
+/**
+ * Builds the notifications for these events. Skips events that leave the resource unchanged since its last notification. The ids begin
+ * with `nowMs`, their date: deliveries, which have them in their indexes, are listed in their order.
+ */
 async function notificationsFor(
   ctx: EngineCtx,
   tx: Db,
   topics: Topics,
   entityId: string,
   events: readonly QueuedEvent[],
+  nowMs: number,
 ): Promise<NewNotification[]> {
   const shown = await shownOf(ctx, tx, topics, entityId, events)
   const nameOf = ({ topic, resourceId }: { topic: string; resourceId: string }) => `${topic} ${resourceId}`
   const sent = await lastNotifications(tx, entityId, shown)
   const last = new Map(sent.map((each) => [nameOf(each), each]))
   const made: NewNotification[] = []
-  for (const { id, line, topic, resourceId, updateDate, message, about } of shown) {
+  for (const { line, topic, resourceId, updateDate, message, about } of shown) {
     const before = last.get(nameOf({ topic, resourceId }))
     if (before?.message === message) continue
     // Time alone could repeat: two states may be recorded with one change of the resource.
     const orderNumber = Math.max(Date.parse(updateDate), (before?.orderNumber ?? 0) + 1)
-    const next = { id, line, topic, resourceId, message, orderNumber, about }
+    const next = { id: newId(nowMs), line, topic, resourceId, message, orderNumber, about }
     last.set(nameOf(next), next)
     made.push(next)
   }

@@ -18,13 +18,16 @@ export type Source = {
   filters: (Sql | undefined)[]
   /**
    * A filter by several values of a column. The items of each value are read from its own index, as far as the page reaches, and
-   * what is left is sorted: a condition on all values at once would sort all that it finds. The columns include both keys then.
+   * few values are merged in the order of the page, many are sorted: a condition on all values at once would sort all that it finds.
+   * The columns include both keys then.
    */
   among?: { column: Sql; type: 'uuid' | 'text'; values: readonly string[] } | undefined
+  /** Where cursors are looked up, if `from` has only items that the filters let pass: the others stay known. */
+  cursors?: Pick<Source, 'from' | 'alias' | 'scope' | 'filters'>
   /** Hides deleted items from pages without making their ids unknown as cursors. */
   visible?: Sql
   /** The ids begin with the date, as those of `newId` do, and an index has them alone: the order of ids is that of dates. */
-  hasDatedIds?: boolean
+  hasDatedIds?: boolean | undefined
 }
 
 export type Page<Row> = { rows: Row[]; hasNext: boolean; hasPrev: boolean }
@@ -102,7 +105,7 @@ const firstMergedPage = async <Row extends Keyed>(
 const mergedCursor = (db: Db, sources: readonly Source[], page: PageQuery, cursorId: string) =>
   db.maybe<{ createDate: string; matched: boolean }>(
     sql`select c.create_date, c.matched from (${join(
-      sources.map((source) => {
+      sources.map(sourceOfCursors).map((source) => {
         const matched = allOf([...inRange(page, source), ...conditionsOf(source)])
         return sql`select ${raw(`${source.alias}.create_date`)}, ${matched} as matched from ${source.from}
         where ${source.scope} and ${raw(`${source.alias}.id`)} = ${cursorId}`
@@ -128,17 +131,28 @@ function readMerged<Row>(
         : sql`(${anchor.createDate}::timestamptz, ${anchor.cursorId}::uuid)`)
     return sql`(${selectPage(source, page, order, cursor)})`
   })
-  const direction = raw(order)
-  return db.all<Row>(sql`select * from (${join(branches, ' union all ')}) m
-    order by m.create_date ${direction}, m.id ${direction} limit ${page.pageSize + 1}`)
+  return db.all<Row>(merge(branches, { hasDatedIds: sources.every((each) => each.hasDatedIds) }, page, order))
 }
 
+/** Merges the pages of branches, of which each is in the order of the list. */
+const merge = (
+  branches: readonly Sql[],
+  { hasDatedIds }: Pick<Source, 'hasDatedIds'>,
+  page: PageQuery,
+  order: SortOrder,
+): Sql =>
+  sql`select * from (${join(branches, ' union all ')}) m
+    order by ${orderBy({ alias: 'm', hasDatedIds }, order)} limit ${page.pageSize + 1}`
+
+const sourceOfCursors = (source: Source): Source => ({ ...source, ...source.cursors })
+
 function read<Row>(db: Db, source: Source, page: PageQuery, anchor?: Anchor): Promise<Row[]> {
+  const known = sourceOfCursors(source)
   // Found by its id, and compared with the filters afterwards: an index of a filter can look shorter and be read from end to end.
   const cursor =
     anchor &&
-    sql`(select ${keyOf(source)} from ${source.from} where ${source.scope} and ${raw(`${source.alias}.id`)} = ${anchor.cursorId}
-    and case when ${allOf([...inRange(page, source), ...conditionsOf(source)])} then true end)`
+    sql`(select ${keyOf(known)} from ${known.from} where ${known.scope} and ${raw(`${known.alias}.id`)} = ${anchor.cursorId}
+    and case when ${allOf([...inRange(page, known), ...conditionsOf(known)])} then true end)`
   return db.all<Row>(selectPage(source, page, orderOf(page, anchor), cursor))
 }
 
@@ -159,12 +173,34 @@ const conditionsOf = ({ filters, among }: Source): (Sql | undefined)[] => [
   among && sql`${among.column} = any(${among.values}${raw(`::${among.type}[]`)})`,
 ]
 
+/** The most values of a filter that are merged: each further one takes time to plan. */
+const mergedMax = 5
+
 /** Selects what is behind the cursor, one row more than the page holds, to know whether there is a further page. */
 function selectPage(source: Source, page: PageQuery, direction: SortOrder, cursor: Sql | undefined): Sql {
   const { among, ...rest } = source
   if (!among) return selectOrdered(rest, page, direction, cursor)
-  const ofEach = sql`${among.column} = chosen.value`
-  const each = selectOrdered({ ...rest, filters: [...rest.filters, ofEach] }, page, direction, cursor)
+  const ofValue = (value: Sql) =>
+    selectOrdered(
+      { ...rest, filters: [...rest.filters, sql`${among.column} = ${value}`] },
+      page,
+      direction,
+      cursor,
+    )
+  const values = [...new Set(among.values)]
+  if (values.length > 0 && values.length <= mergedMax) {
+    const pages = values.map((value) => ofValue(sql`${value}${raw(`::${among.type}`)}`))
+    const [only, ...others] = pages
+    return others.length === 0
+      ? only!
+      : merge(
+          pages.map((each) => sql`(${each})`),
+          rest,
+          page,
+          direction,
+        )
+  }
+  const each = ofValue(raw('chosen.value'))
   return sql`select p.* from (select distinct v as value from unnest(${among.values}${raw(`::${among.type}[]`)}) v) chosen
     cross join lateral (${each}) p
     order by ${orderBy({ ...rest, alias: 'p' }, direction)} limit ${page.pageSize + 1}`
@@ -203,7 +239,8 @@ const since = ({ fromMs }: PageQuery, { alias, hasDatedIds }: DatedSource): Sql 
     : sql`${raw(`${alias}.create_date`)} >= ${formatInstant(fromMs)}`
 }
 
-async function cursorState(db: Db, source: Source, page: PageQuery, cursorId: string) {
+async function cursorState(db: Db, paged: Source, page: PageQuery, cursorId: string) {
+  const source = sourceOfCursors(paged)
   const matched = allOf([...inRange(page, source), ...conditionsOf(source)])
   const row = await db.maybe<{ matched: boolean }>(sql`select ${matched} as matched from ${source.from}
     where ${source.scope} and ${raw(`${source.alias}.id`)} = ${cursorId}`)

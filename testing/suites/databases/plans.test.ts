@@ -98,8 +98,9 @@ it('finds notifications by the state of a delivery alone, few or many among all'
       values (${entityId}, gen_random_uuid(), 'https://receiver.example', '', 'TEST', now(), now()) returning id),
     added as (
       insert into notifications (entity_id, id, topic, resource_id, message, create_date)
-      select ${entityId}, gen_random_uuid(), 'payments', n, '{}', now() - n * interval '1 second'
-      from generate_series(1, ${rowsTotal}) n returning entity_id, id, resource_id, create_date)
+      select ${entityId}, id, 'payments', n, '{}', now() - n * interval '1 second'
+      from unnest(${Array.from({ length: rowsTotal }, (_, index) => newId(nowMs - index * 1_000))}::uuid[]) with ordinality as i(id, n)
+      returning entity_id, id, resource_id, create_date)
     insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, state, due_date, create_date,
       update_date)
     select a.entity_id, s.id, a.id, a.resource_id,

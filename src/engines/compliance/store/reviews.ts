@@ -1,7 +1,7 @@
 import { formatInstant } from '#lib/time'
 import { type Page, readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, raw, sql } from '#runtime/db/db'
+import { type Db, listedWord, raw, sql } from '#runtime/db/db'
 
 export const reviewStates = ['pending', 'approved', 'denied', 'withdrawn'] as const
 export type ReviewState = (typeof reviewStates)[number]
@@ -93,7 +93,7 @@ export const reviewsPage = (
       from: raw('reviews r'),
       alias: 'r',
       scope: sql`r.entity_id = ${entityId}`,
-      filters: [state === 'pending' ? sql`r.state = 'pending'` : state && sql`r.state = ${state}`],
+      filters: [state && sql`r.state = ${listedWord(state)}`],
     },
     page,
   )

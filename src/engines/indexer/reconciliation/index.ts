@@ -10,5 +10,7 @@ export {
   gapRecordsPage,
   type OpenGap,
   openGaps,
+  startOpeningBalance,
+  undoOpeningBalances,
 } from './store.ts'
 export { syncBalances } from './sync-balances.ts'

@@ -9,7 +9,7 @@ import { canonicalHashAt, lockChain } from '../store/blocks.ts'
 import { highestComplete } from '../store/steps.ts'
 import { holdingsOf } from './holdings.ts'
 import { settledRead } from './settled-read.ts'
-import { type BalanceGap, bookedBalancesAt, type OwnedAddress } from './store.ts'
+import { type BalanceGap, bookedBalancesAt, type OwnedAddress, openedPlaces } from './store.ts'
 import { comparedTokens } from './sync-balances.ts'
 
 export type CompleteBlock = { number: number; hash: string }
@@ -92,10 +92,11 @@ async function compareAll(
   let after: OwnedAddress | undefined
   do {
     const page = await managedAfter(ctx.db, blockchain, after, pageSize)
+    const opened = await openedPlaces(ctx.db, ctx.clock.nowMs(), blockchain, block.number, page)
     const balances = await settledRead(
       chain.blocks,
       block.number,
-      () => compareBalances(ctx, chain, block, tokens, page),
+      () => compareBalances(ctx, chain, block, tokens, opened),
       (told) => told.some(isGap),
     )
     for (const balance of balances) {
@@ -104,7 +105,7 @@ async function compareAll(
       sum.bookedAtomic += balance.bookedAtomic
       if (isGap(balance)) proof.gaps.push(balance)
     }
-    proof.addresses += page.length
+    proof.addresses += opened.length
     onProgress(proof.addresses)
     after = page.length < pageSize ? undefined : page.at(-1)
   } while (after)

@@ -1,7 +1,8 @@
 /**
  * Compares the books with the chains continuously: at each newly complete block the addresses that moved since the last one,
  * and in a slow round every managed address. A difference of one base unit raises an alarm; native coins from the internal
- * call of a contract, which leave no log, are booked as a difference when they are found.
+ * call of a contract, which leave no log, are booked as a difference when they are found. An address that held coins before it
+ * was followed is compared from the block on at which these were booked.
  */
 
 import type { Chain } from '#chains/chain'
@@ -13,15 +14,18 @@ import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
 import { type Loop, logTrouble, repeat } from '#runtime/scheduling/loop'
 import { succeedOnce } from '#runtime/scheduling/memoize'
 import { isHalted } from '../halt.ts'
+import { highestFinal } from '../store/steps.ts'
 import { type CompleteBlock, compareBalances, completeBlock, isGap, isStillCanonical } from './reconcile.ts'
 import { settledRead } from './settled-read.ts'
 import {
   addressesMovedBetween,
   type BalanceGap,
   claimReconciliation,
+  endOpeningBalances,
   ensureReconciliation,
   finishReconciliation,
   type OwnedAddress,
+  openedPlaces,
   type ReconciliationProgress,
   recordAgreements,
   recordGaps,
@@ -96,7 +100,13 @@ async function compareOn(
     { address: before.roundAddress, entityId: before.roundEntityId },
     roundSize,
   )
-  let places = distinct([...moved, ...round])
+  let places = await openedPlaces(
+    ctx.database,
+    ctx.clock.nowMs(),
+    blockchain,
+    block.number,
+    distinct([...moved, ...round]),
+  )
   let equal: BalanceGap[] | undefined
   const gaps = await settledRead(
     chain.blocks,
@@ -114,6 +124,7 @@ async function compareOn(
   const native = tokens.find((token) => token.isNative)!
   await raise(ctx, chain, block, native.id, gaps)
   await endGaps(ctx, blockchain, block, equal ?? [])
+  await endOpeningBalances(ctx.database, blockchain, await highestFinal(ctx.database, blockchain))
   const last = round.length < roundSize ? undefined : round.at(-1)
   return {
     // If more addresses moved than one turn takes, the slow round covers the rest.

@@ -1,6 +1,6 @@
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
-import { readPage } from '#runtime/collection/page'
+import { readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
 
@@ -24,6 +24,62 @@ export const bookedBalancesAt = (
         and (p.entity_id, p.account_id) in (select entity_id, id from asked) group by 1, 2)
     select a.entity_id, a.address, a.token_id, a.posted - coalesce(l.amount, 0) as booked_atomic
     from asked a left join later l on l.entity_id = a.entity_id and l.account_id = a.id`)
+
+/** An owner's coins from before are to be booked; their balances are not compared meanwhile. */
+export const startOpeningBalance = (
+  tx: Db,
+  nowMs: number,
+  { entityId, blockchain, address }: OwnedAddress & { blockchain: string },
+) =>
+  tx.run(sql`insert into opening_balances (entity_id, blockchain, address, start_date)
+    values (${entityId}, ${blockchain}, ${address}, ${formatInstant(nowMs)})`)
+
+/** Whether an owner has coins from before that are not booked yet. */
+export const isUnopened = async (db: Db, blockchain: string, { entityId, address }: OwnedAddress) =>
+  (await db.maybe(sql`select 1 from opening_balances where entity_id = ${entityId} and blockchain = ${blockchain}
+    and address = ${address} and block_number is null`)) !== undefined
+
+/** Records the block at which an owner's coins from before were booked. */
+export const recordOpeningBalance = (
+  tx: Db,
+  blockchain: string,
+  { entityId, address }: OwnedAddress,
+  block: { number: number; hash: string },
+) =>
+  tx.run(sql`update opening_balances set block_number = ${block.number}, block_hash = ${block.hash}
+    where entity_id = ${entityId} and blockchain = ${blockchain} and address = ${address} and block_number is null`)
+
+/** Coins from before that were booked at this block, which was reverted, are to be booked again; returns their owners. */
+export const undoOpeningBalances = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
+  tx.all<OwnedAddress>(sql`update opening_balances set block_number = null, block_hash = null,
+      start_date = ${formatInstant(nowMs)}
+    where blockchain = ${blockchain} and block_hash = ${blockHash} returning entity_id, address`)
+
+/** Ends the opening balances that were booked at final blocks: no reorg undoes them. */
+export const endOpeningBalances = (db: Db, blockchain: string, finalNumber: number) =>
+  db.run(sql`delete from opening_balances where blockchain = ${blockchain} and block_number <= ${finalNumber}
+    and exists (select 1 from blocks b where b.blockchain = ${blockchain} and b.hash = block_hash and b.canonical)`)
+
+/** The longest time that coins from before may wait to be booked; after it, they are a gap. */
+const openingMaxMs = 3_600_000
+
+/** Selects the places whose books are complete at block `number`: their coins from before were booked at it or below. */
+export async function openedPlaces(
+  db: Db,
+  nowMs: number,
+  blockchain: string,
+  number: number,
+  places: readonly OwnedAddress[],
+): Promise<OwnedAddress[]> {
+  const unopened = await db.all<OwnedAddress>(sql`select o.entity_id, o.address from opening_balances o
+    where o.blockchain = ${blockchain} and o.address = any(${places.map(({ address }) => address)}::text[])
+      and (o.block_number > ${number} or o.start_date > ${formatInstant(nowMs - openingMaxMs)}
+        and not exists (select 1 from blocks b
+          where b.blockchain = ${blockchain} and b.hash = o.block_hash and b.canonical))`)
+  const keyOf = ({ entityId, address }: OwnedAddress) => `${entityId}${address}`
+  const keys = new Set(unopened.map(keyOf))
+  return places.filter((place) => !keys.has(keyOf(place)))
+}
 
 export type ReconciliationProgress = { blockNumber: number; roundAddress: string; roundEntityId: string }
 
@@ -157,8 +213,10 @@ export type GapRecord = {
 
 type GapFilters = { blockchain?: string | undefined; isOpen?: boolean | undefined }
 
-const isOpenGap = sql`exists (select 1 from open_gaps o where o.entity_id = g.entity_id and o.blockchain = g.blockchain
-  and o.address = g.address and o.token_id = g.token_id and o.gap_id = g.id)`
+const isOpenGap = (
+  entityId: string,
+) => sql`exists (select 1 from open_gaps o where o.entity_id = ${entityId} and o.blockchain = g.blockchain
+  and o.address = g.address and o.token_id = g.token_id and o.gap_id = g.id offset 0)`
 
 /** The gaps of an entity and their ends, newest first. */
 export const gapRecordsPage = (
@@ -166,22 +224,35 @@ export const gapRecordsPage = (
   entityId: string,
   { blockchain, isOpen }: GapFilters,
   page: PageQuery,
-) =>
-  readPage<GapRecord>(
+) => {
+  const ofChain = blockchain === undefined ? undefined : sql`g.blockchain = ${blockchain}`
+  const source: Source = {
+    columns: sql`g.id, g.blockchain, g.address, g.token_id, g.block_number, g.block_hash, g.booked as booked_atomic,
+      g.on_chain as on_chain_atomic, ${isOpenGap(entityId)} as is_open, g.create_date`,
+    from: sql`reconciliation_gaps g`,
+    alias: 'g',
+    scope: sql`g.entity_id = ${entityId}`,
+    filters: [
+      ofChain,
+      isOpen === undefined ? undefined : isOpen ? isOpenGap(entityId) : sql`not ${isOpenGap(entityId)}`,
+    ],
+  }
+  return readPage<GapRecord>(
     db,
-    {
-      columns: sql`g.id, g.blockchain, g.address, g.token_id, g.block_number, g.block_hash, g.booked as booked_atomic,
-        g.on_chain as on_chain_atomic, ${isOpenGap} as is_open, g.create_date`,
-      from: sql`reconciliation_gaps g`,
-      alias: 'g',
-      scope: sql`g.entity_id = ${entityId}`,
-      filters: [
-        blockchain === undefined ? undefined : sql`g.blockchain = ${blockchain}`,
-        isOpen === undefined ? undefined : isOpen ? isOpenGap : sql`not ${isOpenGap}`,
-      ],
-    },
+    isOpen ? { ...source, ...openOf(entityId), filters: [ofChain], cursors: source } : source,
     page,
   )
+}
+
+/** The open gaps of an entity, which are few among all records, each with its record. */
+const openOf = (entityId: string): Pick<Source, 'from' | 'alias' | 'scope' | 'hasDatedIds'> => ({
+  from: sql`(select entity_id, gap_id as id from open_gaps where entity_id = ${entityId}) o
+    cross join lateral (select id, blockchain, address, token_id, block_number, block_hash, booked, on_chain, create_date
+      from reconciliation_gaps where entity_id = ${entityId} and id = o.id offset 0) g`,
+  alias: 'o',
+  scope: sql`o.entity_id = ${entityId}`,
+  hasDatedIds: true,
+})
 
 /** A balance that differs from the chain, and since when. */
 export type OpenGap = Pick<

@@ -10,15 +10,16 @@ import type { Db } from '#runtime/db/db'
 import { canonicalHead, lockChain } from '../store/blocks.ts'
 import { holdingsOf, type ReadHolding } from './holdings.ts'
 import { settledRead } from './settled-read.ts'
-import type { OwnedAddress } from './store.ts'
+import { isUnopened, type OwnedAddress, recordOpeningBalance } from './store.ts'
 
 /** Maximum number of tries: on a busy chain the head moves during the reads; later blocks give another chance. */
 const triesMax = 3
 
 /**
  * Compares the on-chain balances of an address with the books at the last applied block and books any difference: coins from
- * a contract's internal call or a test node's commands leave no transfer. Uses a `tx` of its own; do not call it while
- * another one locks accounts. `nowMs` dates the postings. False when the chain moved on during each try.
+ * a contract's internal call or a test node's commands leave no transfer, and those from before an address was followed are
+ * in no block of its books. Uses a `tx` of its own; do not call it while another one locks accounts. `nowMs` dates the
+ * postings. False when the chain moved on during each try.
  */
 export async function syncBalances(
   ctx: EngineCtx,
@@ -26,7 +27,8 @@ export async function syncBalances(
   owner: OwnedAddress,
   nowMs = ctx.clock.nowMs(),
 ): Promise<boolean> {
-  return sync(ctx, chain, owner, await comparedTokens(ctx, chain), nowMs)
+  const opens = await isUnopened(ctx.database, chain.network.blockchain, owner)
+  return sync(ctx, chain, owner, await comparedTokens(ctx, chain), nowMs, opens)
 }
 
 /** The native coin, and the listed tokens in this server's network data. */
@@ -49,6 +51,7 @@ async function sync(
   owner: OwnedAddress,
   tokens: readonly Token[],
   nowMs: number,
+  opens = false,
 ): Promise<boolean> {
   const { blockchain } = chain.network
   const read = await holdingsOf(ctx.db, chain, [owner.address])
@@ -65,7 +68,7 @@ async function sync(
     )
     // Usually nothing differs, and the chain's lock is not needed.
     if (!there) return false
-    if (!(await differ(there))) return true
+    if (!opens && !(await differ(there))) return true
     const booked = await ctx.database.tx(async (tx) => {
       await lockChain(tx, blockchain)
       if ((await canonicalHead(tx, blockchain))?.hash !== head.hash) return false
@@ -75,6 +78,7 @@ async function sync(
         nowMs,
         await postingsOf(tx, owner, tokens, { blockchain, blockHash: head.hash, nowMs }, found),
       )
+      if (opens) await recordOpeningBalance(tx, blockchain, owner, head)
       return true
     })
     if (booked) return true

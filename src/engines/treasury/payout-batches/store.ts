@@ -1,6 +1,6 @@
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, raw, sql } from '#runtime/db/db'
+import { type Db, listedWord, raw, sql } from '#runtime/db/db'
 import { claimInTurns } from '#runtime/turns/claim'
 import type { Turn } from '#runtime/turns/store'
 
@@ -139,7 +139,7 @@ export const batchesPage = (
       alias: 'b',
       // The second condition is the one of the partial index.
       scope: sql`b.entity_id = ${entityId} and b.row_count > 0`,
-      filters: [state && sql`b.state = ${state}`],
+      filters: [state && sql`b.state = ${listedWord(state)}`],
     },
     page,
   )

@@ -1,4 +1,4 @@
-import { readPage } from '#runtime/collection/page'
+import { readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { allOf, type Db, type Sql, sql } from '#runtime/db/db'
 import type { Line } from '../topics.ts'
@@ -56,8 +56,8 @@ type NotificationFilters = {
 /** The due date of a delivery `w` as shown: of one that was resent by hand the time of that. */
 const shownDueDate = sql`case when w.due_date = ${atOnceDate} then w.update_date else w.due_date end`
 
-const columns = sql`n.id, n.line, n.topic, n.resource_id, n.message, n.order_number,
-  (select p.id from notifications p where p.entity_id = n.entity_id and p.topic = n.topic
+const columnsOf = (entityId: string) => sql`n.id, n.line, n.topic, n.resource_id, n.message, n.order_number,
+  (select p.id from notifications p where p.entity_id = ${entityId} and p.topic = n.topic
     and p.resource_id = n.resource_id and p.sequence < n.sequence order by p.sequence desc limit 1) as previous_id,
   n.create_date,
   (select coalesce(json_agg(json_build_object('subscriptionId', s.id, 'endpoint', s.endpoint, 'state', w.state,
@@ -65,7 +65,7 @@ const columns = sql`n.id, n.line, n.topic, n.resource_id, n.message, n.order_num
       'dueDate', to_char((${shownDueDate}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by s.create_date, s.id), '[]')
     from notification_deliveries w
     join notification_subscriptions s on s.entity_id = w.entity_id and s.id = w.subscription_id
-    where w.entity_id = n.entity_id and w.message_id = n.id) as deliveries`
+    where w.entity_id = ${entityId} and w.message_id = n.id) as deliveries`
 
 /** Conditions without parameters: a plan for any state would not use the index of the rare ones. */
 const isIn: Record<DeliveryState, Sql> = {
@@ -75,37 +75,71 @@ const isIn: Record<DeliveryState, Sql> = {
   dropped: sql`w.state = 'dropped'`,
 }
 
+const isOfDelivery = ({ subscriptionId, state }: NotificationFilters): Sql[] => [
+  ...(subscriptionId === undefined ? [] : [sql`w.subscription_id = ${subscriptionId}`]),
+  ...(state === undefined ? [] : [isIn[state]]),
+]
+
 export const notificationsPage = (
   db: Db,
   entityId: string,
-  { topic, resourceId, subscriptionId, state }: NotificationFilters,
+  filters: NotificationFilters,
   page: PageQuery,
-) =>
-  readPage<LoggedNotification>(
+) => {
+  const { topic, resourceId, subscriptionId, state } = filters
+  const ofDelivery = isOfDelivery(filters)
+  const ofNotification = [
+    topic === undefined ? undefined : sql`n.topic = ${topic}`,
+    resourceId === undefined ? undefined : sql`n.resource_id = ${resourceId}`,
+  ]
+  const source: Source = {
+    columns: columnsOf(entityId),
+    from: sql`notifications n`,
+    alias: 'n',
+    scope: sql`n.entity_id = ${entityId}`,
+    filters: [
+      ...ofNotification,
+      ofDelivery.length === 0
+        ? undefined
+        : sql`exists (select 1 from notification_deliveries w
+            where ${allOf([sql`w.entity_id = n.entity_id and w.message_id = n.id`, ...ofDelivery])} offset 0)`,
+    ],
+  }
+  const isOfFew = subscriptionId !== undefined || (state !== undefined && state !== 'delivered')
+  return readPage<LoggedNotification>(
     db,
-    {
-      columns,
-      from: sql`notifications n`,
-      alias: 'n',
-      scope: sql`n.entity_id = ${entityId}`,
-      filters: [
-        topic === undefined ? undefined : sql`n.topic = ${topic}`,
-        resourceId === undefined ? undefined : sql`n.resource_id = ${resourceId}`,
-        subscriptionId === undefined && state === undefined
-          ? undefined
-          : sql`exists (select 1 from notification_deliveries w where ${allOf([
-              sql`w.entity_id = n.entity_id and w.message_id = n.id`,
-              subscriptionId === undefined ? undefined : sql`w.subscription_id = ${subscriptionId}`,
-              state === undefined ? undefined : isIn[state],
-            ])})`,
-      ],
-    },
+    isOfFew && resourceId === undefined
+      ? { ...source, ...delivered(entityId, filters), filters: ofNotification, cursors: source }
+      : source,
     page,
   )
+}
+
+/**
+ * The notifications of deliveries, in the order of the indexes of these: however many notifications have no such delivery, or had
+ * one long ago, none of them is read. Of several deliveries of a notification in a state the first one stands for it.
+ */
+const delivered = (
+  entityId: string,
+  filters: NotificationFilters,
+): Pick<Source, 'from' | 'alias' | 'scope' | 'hasDatedIds'> => ({
+  from: sql`(select w.entity_id, w.message_id as id from notification_deliveries w where ${allOf([
+    sql`w.entity_id = ${entityId}`,
+    ...isOfDelivery(filters),
+    filters.subscriptionId === undefined
+      ? sql`not exists (select 1 from notification_deliveries o where o.entity_id = ${entityId}
+          and o.message_id = w.message_id and o.state = w.state and o.subscription_id < w.subscription_id offset 0)`
+      : undefined,
+  ])}) w cross join lateral (select id, line, topic, resource_id, message, order_number, sequence, create_date
+    from notifications where entity_id = ${entityId} and id = w.id offset 0) n`,
+  alias: 'w',
+  scope: sql`w.entity_id = ${entityId}`,
+  hasDatedIds: true,
+})
 
 export const findNotification = (db: Db, entityId: string, id: string) =>
   db.maybe<LoggedNotification>(
-    sql`select ${columns} from notifications n where n.entity_id = ${entityId} and n.id = ${id}`,
+    sql`select ${columnsOf(entityId)} from notifications n where n.entity_id = ${entityId} and n.id = ${id}`,
   )
 
 /** The attempts of a notification at all subscriptions, oldest first. */

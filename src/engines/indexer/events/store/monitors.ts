@@ -2,7 +2,7 @@ import type { AbiParameter } from '#chains/facets/contracts'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, listedWord, sql } from '#runtime/db/db'
 
 /** A monitored event of a contract, unique by the hash of its canonical signature. */
 export type EventMonitor = {
@@ -65,7 +65,7 @@ export const eventMonitorsPage = (db: Db, entityId: string, filters: EventMonito
         filters.contractAddress === undefined
           ? undefined
           : sql`m.contract_address = ${filters.contractAddress}`,
-        filters.blockchain === undefined ? undefined : sql`m.blockchain = ${filters.blockchain}`,
+        filters.blockchain === undefined ? undefined : sql`m.blockchain = ${listedWord(filters.blockchain)}`,
         filters.eventSignatureHash === undefined
           ? undefined
           : sql`m.event_signature_hash = ${filters.eventSignatureHash}`,
