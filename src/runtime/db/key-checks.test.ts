@@ -8,8 +8,11 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-/** Checks by another index that has the id too read few rows: the replacements of an attempt, the receivers of a message. */
-const harmless = ['attempts', 'notification_deliveries', 'payment_intents']
+/**
+ * Checks by another index that has the id too read few rows: the replacements of an attempt, the receivers of a message; the one row of
+ * an address, by an index of the same columns.
+ */
+const harmless = ['attempts', 'managed_addresses', 'notification_deliveries', 'payment_intents']
 
 type Key = { table: string; index: string; condition: string }
 
