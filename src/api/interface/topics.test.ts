@@ -28,18 +28,21 @@ it('a further kind is one row and one view', async () => {
   const owner = openAsOwner(test.connection)
   const entityId = randomUUID()
   try {
-    await owner.script(`create table parcels (entity_id uuid, id uuid, update_date timestamptz(3));
-      create view notified_parcels as select entity_id, id, update_date, '{"a": 1}'::jsonb as snapshot from parcels;
+    await owner.script(`create view notified_parcels as
+        select entity_id, id, create_date as update_date, '{"a": 1}'::jsonb as snapshot from events;
       insert into notified_kinds (kind, line, view) values ('parcel', 'v1', 'notified_parcels');
       select build_notified_resources()`)
-    await owner.run(sql`insert into parcels values (${entityId}, ${entityId}, '2026-01-01T00:00:00Z')`)
+    await owner.run(sql`insert into entities (id, environment, name, app_id, create_date)
+      values (${entityId}, 'TEST', 'sender', ${randomUUID()}, '2026-01-01T00:00:00Z')`)
+    await owner.run(sql`insert into events (entity_id, id, type, resource_id, data, create_date)
+      values (${entityId}, ${entityId}, 'parcel.sent', ${entityId}, '{}', '2026-01-01T00:00:00Z')`)
     const [row] = await test.database.all(
       sql`select kind, snapshot from notified_resources where id = ${entityId}`,
     )
     expect(row).toEqual({ kind: 'parcel', snapshot: { a: 1 } })
   } finally {
     await owner.script(
-      `delete from notified_kinds where kind = 'parcel'; select build_notified_resources(); drop view notified_parcels; drop table parcels`,
+      `delete from notified_kinds where kind = 'parcel'; select build_notified_resources(); drop view notified_parcels`,
     )
     await owner.close()
   }

@@ -151,7 +151,7 @@ describe('a grant', () => {
   it('does not open when the keys of two rows are swapped', async () => {
     const [a, b] = wallets as [Wallet, Wallet, Wallet]
     const swap = sql`update keys k set sealed_private_key = o.sealed_private_key from keys o
-      where k.id in (${a.keyId}, ${b.keyId}) and o.id in (${a.keyId}, ${b.keyId}) and k.id <> o.id`
+      where o.entity_id = k.entity_id and k.id in (${a.keyId}, ${b.keyId}) and o.id in (${a.keyId}, ${b.keyId}) and k.id <> o.id`
     await test.database.run(swap)
     await expect(grant(a, Buffer.from('x'))).rejects.toThrow('does not open')
     await test.database.run(swap)

@@ -5,6 +5,7 @@ import { type Database, type Db, openAsOwner, type Sql, sql } from '#runtime/db/
 import { recordChanges } from '#runtime/record/store'
 import { newTurn } from '#runtime/turns/store'
 import { seededRandom } from '#testing/adversary/seeded-random'
+import { movedDate } from '#testing/databases/moved-date'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { sizeOf } from '#testing/runner/size'
 import { hashEntry, hashLink } from './encoding.ts'
@@ -137,7 +138,7 @@ const tampers: readonly Tamper[] = [
   ),
   changed(
     'date',
-    (at) => sql`update audit set create_date = create_date + interval '1 ms' where ${entry(at)}`,
+    (at) => sql`update audit set create_date = ${movedDate('create_date', '1 ms')} where ${entry(at)}`,
   ),
   changed('id', (at) => sql`update audit set id = ${randomUUID()} where ${entry(at)}`),
   changed('entity', (at) => sql`update audit set entity_id = ${randomUUID()} where ${entry(at)}`),
@@ -146,7 +147,7 @@ const tampers: readonly Tamper[] = [
   changed('event data', (at) => sql`update events set data = data || '{"index": -1}' where ${entry(at)}`),
   changed(
     'event date',
-    (at) => sql`update events set create_date = create_date - interval '1 day' where ${entry(at)}`,
+    (at) => sql`update events set create_date = ${movedDate('create_date', '-1 day')} where ${entry(at)}`,
   ),
   changed('event deleted', (at) => sql`delete from events where ${entry(at)}`),
   changed('entry deleted', (at) => sql`delete from audit where ${entry(at)}`),
@@ -247,7 +248,7 @@ const tampers: readonly Tamper[] = [
   ),
   changed(
     'head date',
-    ({ entityId, last }) => sql`update audit_heads set create_date = create_date + interval '1 s'
+    ({ entityId, last }) => sql`update audit_heads set create_date = ${movedDate('create_date', '1 s')}
       where entity_id = ${entityId} and position = ${last}`,
     ({ last }) => ({ position: last }),
   ),

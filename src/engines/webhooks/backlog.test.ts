@@ -8,6 +8,7 @@ import { type Database, type Db, openAsOwner, type Sql, sql } from '#runtime/db/
 import { recordChanges } from '#runtime/record/store'
 import { sandboxEntity } from '#sandbox/credentials'
 import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
+import { itOnOneServer } from '#testing/databases/one-server'
 import { analyze, insertUnchecked, rowsReadBy } from '#testing/databases/rows-read'
 import { movableClock } from '#testing/platform/clock'
 import { sizeOf } from '#testing/runner/size'
@@ -95,7 +96,7 @@ const notify = (resourceIds: readonly string[], max?: number) =>
     ),
   )
 
-it('property 125: an event of a subscribed entity reads no rows of others', async () => {
+itOnOneServer('property 125: an event of a subscribed entity reads no rows of others', async () => {
   await subscribe()
   await insertUnchecked(
     owner,
@@ -116,7 +117,7 @@ it('property 125: an event of a subscribed entity reads no rows of others', asyn
   for (const [table, rows] of Object.entries(read)) expect(rows, table).toBeLessThan(20)
 })
 
-it('the next delivery of an endpoint, and when it is due, are found at any backlog', async () => {
+itOnOneServer('the next delivery of an endpoint, and when it is due, are found at any backlog', async () => {
   const lane = await subscribe()
   await insertUnchecked(
     owner,
@@ -259,41 +260,44 @@ it('property 146: regions that were not confirmed, and dead subscriptions, are f
   }
 })
 
-it('property 146: the backlog of an ended subscription ends in batches, and none of it is sent', async () => {
-  const lane = await subscribe()
-  await insertUnchecked(
-    owner,
-    sql`insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, sequence, position, state,
+itOnOneServer(
+  'property 146: the backlog of an ended subscription ends in batches, and none of it is sent',
+  async () => {
+    const lane = await subscribe()
+    await insertUnchecked(
+      owner,
+      sql`insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, sequence, position, state,
         due_date, create_date, update_date, attempt_count)
       select ${entityId}, ${lane.subscriptionId}, md5(n::text)::uuid, n::text, n - ${rowsTotal + 1}, n, 'waiting', ${at}, now(), now(), 0
       from generate_series(0, ${rowsTotal}) n`,
-  )
-  const own = sql`entity_id = ${entityId} and subscription_id = ${lane.subscriptionId}`
-  await test.database.run(sql`update notification_subscriptions set queued_count = ${rowsTotal}
+    )
+    const own = sql`entity_id = ${entityId} and subscription_id = ${lane.subscriptionId}`
+    await test.database.run(sql`update notification_subscriptions set queued_count = ${rowsTotal}
     where entity_id = ${entityId} and id = ${lane.subscriptionId}`)
-  const end = (tx: Db) => endDeliveries(tx, entityId, lane.subscriptionId, 'dropped', at)
-  for (const analysed of [[], ['notification_deliveries']]) {
-    await analyze(owner, ...analysed)
-    const read = await rowsReadBy(test.database, end)
-    expect(read['notification_deliveries']).toBeLessThan(3 * endedMax)
-  }
-  await test.database.tx(end)
-  const [sent] = await notify([randomUUID()])
-  expect(sent).toBeUndefined()
-  const { due } = await dueDeliveries(test.database, lane, at, 8)
-  expect(due.map(({ wanted }) => wanted)).toEqual(Array(8).fill(false))
-  let batches = 1
-  while (await test.database.tx((tx) => endBatch(tx, entityId, lane.subscriptionId, at))) batches++
-  expect(batches).toBe(Math.floor((rowsTotal + 1) / endedMax))
-  expect(await dueDeliveries(test.database, lane, at, 8)).toMatchObject({ due: [{ wanted: true }] })
-  expect(
-    await test.database.all(sql`select state, count(*) as count from notification_deliveries where ${own} group by state
+    const end = (tx: Db) => endDeliveries(tx, entityId, lane.subscriptionId, 'dropped', at)
+    for (const analysed of [[], ['notification_deliveries']]) {
+      await analyze(owner, ...analysed)
+      const read = await rowsReadBy(test.database, end)
+      expect(read['notification_deliveries']).toBeLessThan(3 * endedMax)
+    }
+    await test.database.tx(end)
+    const [sent] = await notify([randomUUID()])
+    expect(sent).toBeUndefined()
+    const { due } = await dueDeliveries(test.database, lane, at, 8)
+    expect(due.map(({ wanted }) => wanted)).toEqual(Array(8).fill(false))
+    let batches = 1
+    while (await test.database.tx((tx) => endBatch(tx, entityId, lane.subscriptionId, at))) batches++
+    expect(batches).toBe(Math.floor((rowsTotal + 1) / endedMax))
+    expect(await dueDeliveries(test.database, lane, at, 8)).toMatchObject({ due: [{ wanted: true }] })
+    expect(
+      await test.database.all(sql`select state, count(*) as count from notification_deliveries where ${own} group by state
       order by state`),
-  ).toEqual([
-    { state: 'dropped', count: rowsTotal + 1 },
-    { state: 'waiting', count: 1 },
-  ])
-})
+    ).toEqual([
+      { state: 'dropped', count: rowsTotal + 1 },
+      { state: 'waiting', count: 1 },
+    ])
+  },
+)
 
 it('property 146: a replay that would exceed the bound of a backlog is refused, and one that fits counts', async () => {
   const lane = await subscribe()

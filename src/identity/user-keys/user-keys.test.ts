@@ -360,7 +360,8 @@ describe('what a database thief has', () => {
   it('property 88: moved to another user, wraps do not open', async () => {
     const [user, other] = [await newUser(), await newUser()]
     await test.database.run(sql`update user_key_wraps w set sealed_key = o.sealed_key, salt = o.salt
-      from user_key_wraps o where w.user_id = ${user.userId} and o.user_id = ${other.userId}`)
+      from user_key_wraps o where w.entity_id = ${entity.id} and w.user_id = ${user.userId}
+        and o.entity_id = w.entity_id and o.user_id = ${other.userId}`)
     await expect(open(user)).rejects.toThrow('does not open')
   })
 

@@ -40,7 +40,7 @@ it('hears every channel through one connection, which is renewed when it breaks 
   await until(() => heard.length === 3)
   expect(heard.splice(0)).toEqual(['red:1', 'again:1', 'blue:2'])
 
-  await owner.run(sql`select pg_terminate_backend(${session!.pid})`)
+  await owner.run(sql`select pg_terminate_backend(${session!.pid}::integer)`)
   await until(async () => {
     await notify('red', '3')
     await notify('Blue "1"', '3')

@@ -185,7 +185,8 @@ describe('a balance that changes without a transfer', () => {
     await syncNativeBalance(indexing.ctx, known!, owner)
     expect((await owned(address)).native).toBe('50')
     const facts = await indexing.database.all(sql`select e.amount::text from postings p
-      join entries e on e.posting_id = p.id join accounts a on a.id = e.account_id
+      join entries e on e.entity_id = p.entity_id and e.posting_id = p.id
+      join accounts a on a.entity_id = e.entity_id and a.id = e.account_id
       where p.fact like 'difference:%' and a.address = ${address} order by p.id`)
     expect(facts).toEqual([{ amount: '77' }, { amount: '-27' }])
   })

@@ -14,6 +14,7 @@ import { accountActions, separateEngines } from '#testing/builders/smart-account
 import { executeBesideSponsor } from '#testing/builders/strange-bundles'
 import { type StoredAttempt, transferActions } from '#testing/builders/transfers'
 import { freshAddress, type Wallet } from '#testing/builders/world'
+import { movedDate } from '#testing/databases/moved-date'
 import { mineAtBaseFee } from '#testing/nodes/base-fee'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { mineUntil, until } from '#testing/platform/until'
@@ -285,7 +286,7 @@ it('an operation is cancelled until it is signed', async () => {
 
 /** Operations that have waited for long are deferred until the same instant. */
 const deferTogether = () =>
-  harness.database.run(sql`update operations set create_date = create_date - interval '1 hour'`)
+  harness.database.run(sql`update operations set create_date = ${movedDate('create_date', '-1 hour')}`)
 
 drawnIt('property 158: operations with which a bundle reverts without a reason delay no other', async () => {
   engines.start('indexer', 'transactions', 'modular')
