@@ -108,10 +108,12 @@ describe('property 269: the deposit and the USDC of an own paymaster are in the 
   it('pays for operations of accounts that name it, and keeps their USDC', async () => {
     const { account, bundler } = await openPayingAccount(harness, { paymaster: paymaster as Hex })
     let [paid, gas] = [0n, 0n]
+    // Enough whatever the newest block cost, which the price of a client cannot know.
+    const offer = { maxFeePerGas: 20_000_000_000n, maxPriorityFeePerGas: 2_000_000_000n }
     for (let index = 0; index < 2; index++) {
       const before = await usdcOf(account.address)
       const calls = [usdcPayment(harness, freshAddress())]
-      const { success, actualGasCost } = await executeOperation(bundler, calls)
+      const { success, actualGasCost } = await executeOperation(bundler, calls, offer)
       expect(success).toBe(true)
       paid += before - (await usdcOf(account.address)) - 1_000_000n
       gas += actualGasCost
