@@ -14,7 +14,7 @@ export type TestGoogleKms = {
   env: Record<string, string>
   /** The error that all requests get from now on, after their token was verified. */
   fail(error: { status: number; name: string } | undefined): void
-  /** What happens to requests for tokens. */
+  /** Gives tokens from now on, or fails to. */
   tokens(state: 'given' | 'failing'): void
   /** Ends all tokens. */
   endTokens(): void

@@ -13,7 +13,7 @@ type Asked = { path: string; token: string | undefined }
 export type TestVault = {
   /** The address of the engine. */
   url: string
-  /** What it was asked, in order. */
+  /** Its requests, in order. */
   asked: Asked[]
   /** Its only valid token. */
   token: string

@@ -1,7 +1,7 @@
 import type { GoogleAuth } from 'google-auth-library'
 import type { KeyServiceSetting } from '#runtime/key-service-setting'
-import { createCaller } from '#runtime/outbound/call'
 import { once } from '#runtime/scheduling/memoize'
+import { askService } from './ask.ts'
 import {
   bytesOfContext,
   type KeyService,
@@ -14,9 +14,7 @@ import {
 type GoogleSetting = Extract<KeyServiceSetting, { kind: 'gcp-kms' }>
 type GoogleAnswer = Record<string, unknown> & { error?: { status?: string; message?: string } }
 
-const answerBytesMax = 65_536
 const scopes = ['https://www.googleapis.com/auth/cloudkms']
-const call = createCaller('private')
 
 /** The package is not installed with the program. */
 const loadAuth = () =>
@@ -36,17 +34,11 @@ export async function openGoogleKms({ name, url }: GoogleSetting): Promise<KeySe
   const auth = once((): GoogleAuth => new Auth({ scopes }))
   const ask = async (operation: 'encrypt' | 'decrypt', body: Record<string, string>, field: string) => {
     const token = await tokenOf(auth())
-    const { status, text, isWhole } = await call({
-      method: 'POST',
-      url: `${url}:${operation}`,
-      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
-      body: JSON.stringify(body),
-      timeoutMs: keyServiceMs,
-      keptBytes: answerBytesMax,
-    }).catch((error: Error) => {
-      throw new KeyServiceAway(error.message || String(error), { cause: error })
-    })
-    const answer = isWhole ? jsonOf(text) : {}
+    const { status, body: answer } = await askService<GoogleAnswer>(
+      `${url}:${operation}`,
+      { Authorization: `Bearer ${token}` },
+      body,
+    )
     if (status !== 200) throw refusalOf(status, answer)
     const found = answer[field]
     if (typeof found === 'string') return Buffer.from(found, 'base64')
@@ -96,14 +88,6 @@ async function tokenOf(auth: GoogleAuth): Promise<string> {
 }
 
 const isNetwork = (error: unknown) => /^(E[A-Z]+|UND_ERR)/.test(String((error as { code?: unknown }).code))
-
-function jsonOf(text: string): GoogleAnswer {
-  try {
-    return (JSON.parse(text) as GoogleAnswer | null) ?? {}
-  } catch {
-    return {}
-  }
-}
 
 /** Limits of requests and failures of the service pass; rights, keys and ciphertexts do not. */
 function refusalOf(status: number, { error }: GoogleAnswer): Error {

@@ -1,18 +1,14 @@
 import type { KeyServiceSetting } from '#runtime/key-service-setting'
-import { createCaller } from '#runtime/outbound/call'
+import { askService } from './ask.ts'
 import {
   bytesOfContext,
   type KeyService,
   KeyServiceAway,
   KeyServiceRefused,
-  keyServiceMs,
   type WrapContext,
 } from './key-service.ts'
 
 type VaultSetting = Extract<KeyServiceSetting, { kind: 'vault' }>
-
-const answerBytesMax = 65_536
-const call = createCaller('private')
 
 /**
  * The transit secrets engine of HashiCorp Vault, or of OpenBao, with a key of the type aes256-gcm96 or chacha20-poly1305, which
@@ -23,17 +19,12 @@ export function openVaultTransit({ name, url, key, token }: VaultSetting): KeySe
     const secret = token()
     if (!secret)
       throw new KeyServiceRefused('there is no token: set BEZANT_VAULT_TOKEN or BEZANT_VAULT_TOKEN_FILE')
-    const { status, text, isWhole } = await call({
-      method: 'POST',
-      url: `${url}/${operation}/${key}`,
-      headers: { 'Content-Type': 'application/json', 'X-Vault-Token': secret, 'X-Vault-Request': 'true' },
-      body: JSON.stringify(body),
-      timeoutMs: keyServiceMs,
-      keptBytes: answerBytesMax,
-    }).catch((error: Error) => {
-      throw new KeyServiceAway(error.message || String(error), { cause: error })
-    })
-    const answer = isWhole ? jsonOf(text) : {}
+    const headers = { 'X-Vault-Token': secret, 'X-Vault-Request': 'true' }
+    const { status, body: answer } = await askService<VaultAnswer>(
+      `${url}/${operation}/${key}`,
+      headers,
+      body,
+    )
     if (status !== 200) throw refusalOf(status, answer)
     const found = answer.data?.[field]
     if (typeof found === 'string') return found
@@ -56,14 +47,6 @@ export function openVaultTransit({ name, url, key, token }: VaultSetting): KeySe
 }
 
 type VaultAnswer = { data?: Record<string, unknown>; errors?: unknown }
-
-function jsonOf(text: string): VaultAnswer {
-  try {
-    return (JSON.parse(text) as VaultAnswer | null) ?? {}
-  } catch {
-    return {}
-  }
-}
 
 /** A sealed server, a standby and a limit of requests pass; wrong tokens, rights, keys and ciphertexts do not. */
 function refusalOf(status: number, { errors }: VaultAnswer): Error {

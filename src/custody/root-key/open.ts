@@ -9,7 +9,7 @@ import { formatInstant } from '#lib/time'
 import type { Database, Db } from '#runtime/db/db'
 import { alarmWhile } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
-import { installationId, recordChanges } from '#runtime/record/store'
+import { recordChanges } from '#runtime/record/store'
 import { logTrouble, repeat } from '#runtime/scheduling/loop'
 import { type KeyService, KeyServiceAway, KeyServiceRefused } from '../key-services/index.ts'
 import { formerRootKey, transportKey } from '../sealing/contexts.ts'
@@ -33,6 +33,7 @@ import {
   rootKeyRows,
 } from '../store/root-keys.ts'
 import { oldestTransportKey } from '../store/transport-keys.ts'
+import { rootKeyChange } from './changes.ts'
 import {
   isWrappedAlone,
   makeFirstVersion,
@@ -212,8 +213,7 @@ async function registered(
       if (key === first || versionOfKey(before, key) !== undefined) continue
       const checkValue = rootCheckValueOf(key)
       await insertRootKey(tx, { version: ++version, checkValue, createDate, activeDate: null })
-      const made = { entityId: installationId, type: 'rootKey.created', resourceId: String(version) }
-      await recordChanges(tx, nowMs, [{ ...made, actor: 'custody' }])
+      await recordChanges(tx, nowMs, [{ ...rootKeyChange('rootKey.created', version), actor: 'custody' }])
     }
     return rootKeyRows(tx)
   })

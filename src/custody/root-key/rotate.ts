@@ -23,6 +23,7 @@ import {
   sessionsSince,
 } from '../store/root-keys.ts'
 import { countOutdated } from '../store/sealed-values.ts'
+import { rootKeyChange } from './changes.ts'
 import { nameOfColumn, type RootKeyColumn } from './columns.ts'
 import { isLeaving, sealFormer, sealingOf } from './open.ts'
 import { type ResealProgress, resealAll } from './reseal.ts'
@@ -187,16 +188,9 @@ async function activate({ custody, database, clock }: RootKeyRotation, version: 
     const nowMs = clock.nowMs()
     await activateRootKey(tx, version, formatInstant(nowMs))
     await keepRootKey(tx, sealsNow, sealFormer(under, former))
-    await recordChanges(tx, nowMs, [changeOf('rootKey.activated', version)])
+    await recordChanges(tx, nowMs, [rootKeyChange('rootKey.activated', version)])
   })
 }
-
-const changeOf = (type: string, version: number) => ({
-  entityId: installationId,
-  actor: 'operator',
-  type,
-  resourceId: String(version),
-})
 
 /** Waits until every process that runs seals with the version. */
 async function untilAdopted({ custody, database }: RootKeyRotation, next: RootKeyRow): Promise<void> {
@@ -256,7 +250,7 @@ async function recordInTrails(
   for (let from = 0; from < ids.length; from += trailsAtOnce) {
     const changes = ids
       .slice(from, from + trailsAtOnce)
-      .map((entityId) => ({ ...changeOf('rootKey.rotated', version), entityId }))
+      .map((entityId) => ({ ...rootKeyChange('rootKey.rotated', version), entityId }))
     await database.tx((tx) => recordChanges(tx, clock.nowMs(), changes))
   }
 }
@@ -272,7 +266,7 @@ const retire = ({ database, clock, columns }: RootKeyRotation, version: number):
         )
     const nowMs = clock.nowMs()
     const retired = await retireRootKeysBefore(tx, version, formatInstant(nowMs))
-    const changes = retired.map((former) => changeOf('rootKey.retired', former))
+    const changes = retired.map((former) => rootKeyChange('rootKey.retired', former))
     await recordChanges(tx, nowMs, changes)
     return retired
   }, longLimits)

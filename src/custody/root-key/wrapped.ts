@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { formatInstant } from '#lib/time'
-import type { Database, Db } from '#runtime/db/db'
+import type { Database } from '#runtime/db/db'
 import { alarmWhile } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
-import { installationId, recordChanges } from '#runtime/record/store'
+import { recordChanges } from '#runtime/record/store'
 import { failpoint } from '#runtime/scheduling/failpoints'
 import { type KeyService, KeyServiceAway, KeyServiceRefused } from '../key-services/index.ts'
 import { checkFingerprintOf, rootCheckValueOf } from '../sealing/sealing.ts'
@@ -17,6 +17,7 @@ import {
   rootKeyRows,
   type WrappedKey,
 } from '../store/root-keys.ts'
+import { rootKeyChange } from './changes.ts'
 
 /** Begins what a process does while it waits for its key service, such as to answer probes; returns what ends that. */
 export type WhileWaiting = () => Promise<() => Promise<void>>
@@ -113,7 +114,7 @@ export async function makeNextVersion({ database, service, clock }: MakeInput, a
     if (version !== after + 1) return
     const nowMs = clock.nowMs()
     await insertRootKey(tx, { version, ...made, createDate: formatInstant(nowMs), activeDate: null })
-    await record(tx, nowMs, 'rootKey.created', version)
+    await recordChanges(tx, nowMs, [rootKeyChange('rootKey.created', version)])
   })
   failpoint('after-wrapped-version')
 }
@@ -124,11 +125,6 @@ async function newWrappedKey(service: KeyService): Promise<WrappedKey> {
   failpoint('after-root-key-wrap')
   return made
 }
-
-const record = (tx: Db, nowMs: number, type: string, version: number) =>
-  recordChanges(tx, nowMs, [
-    { entityId: installationId, actor: 'operator', type, resourceId: String(version) },
-  ])
 
 type Rewrapping = MakeInput & {
   /** The service that wraps them from now on. Default: the same one, with the newest version of its key. */
@@ -151,7 +147,8 @@ export async function rewrapRootKeys({
     await database.tx(async (tx) => {
       await lockRootKeys(tx)
       const replaced = await replaceWrappedKey(tx, row.version, { ...made, before: row.wrappedKey! })
-      if (replaced === 1) await record(tx, clock.nowMs(), 'rootKey.rewrapped', row.version)
+      if (replaced === 1)
+        await recordChanges(tx, clock.nowMs(), [rootKeyChange('rootKey.rewrapped', row.version)])
     })
     done.push(row.version)
   }

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openAsOwner, openDatabase, type Sql, sql } from '#runtime/db/db'
 import { seededRandom } from '#testing/adversary/seeded-random'
+import { fundUntilBooked } from '#testing/builders/funds'
 import { transferActions } from '#testing/builders/transfers'
 import { freshAddress, fundMerchantWallet, makePayout, type Wallet } from '#testing/builders/world'
 import {
@@ -151,8 +152,7 @@ describe('a transaction in flight without a grant', () => {
 
   it("a user's transaction is accelerated with the PIN", async () => {
     const user = await makePinUser(on.world)
-    await harness.fundWallet(user.wallet.address, { usdc: '10', native: '1' })
-    await until(async () => (await on.booked(user.wallet)).length === 2, 'the funds have arrived')
+    await fundUntilBooked(harness, user.wallet, { usdc: '10', native: '1' })
     await harness.chain().setAutomine(false)
     const transfer = {
       walletId: user.wallet.id,

@@ -181,7 +181,7 @@ describe('property 82: a page drains no treasury', () => {
       }),
     )
     await harness.stopEngines()
-    // What operations of before used is known now, or counts with their limits until the engines start again.
+    // No operation of before ends from here on: each counts with the gas that it used, or with its limits.
     const [start, held] = [await counted(), await worth()]
     harness.ctx.config.sponsoredGasPerEntity = Number(start + 5n * operationGasMax)
     const promises = ready.flatMap(({ account, operation }) =>

@@ -196,7 +196,8 @@ export const findReceiver = (db: Db, entityId: string, id: string) =>
 
 /**
  * Queues the notifications `n` of a join again, or for the first time; returns their subscriptions. Each takes the next
- * position, so that the bound of the backlog counts it.
+ * position, so that the bound of the backlog counts it. Rows are locked by a list of their ids: a distributed server reads wrong what a join with a
+ * CTE locked.
  */
 const requeue = (db: Db, entityId: string, chosen: Sql, cause: Cause, at: string) =>
   db.all<{ id: string }>(sql`with chosen as materialized (${chosen}), counted as (
