@@ -37,7 +37,8 @@ export async function openSoftHsm(): Promise<SoftHsm> {
     serviceOf: (key) => `pkcs11:token=bezant%20test;${key}?module-path=${module}`,
     importKey: async (label, id) => {
       const file = join(home, 'key')
-      await writeFile(file, randomBytes(32))
+      // The tool ends a key at its first zero or line feed, so its 32 bytes are letters and digits.
+      await writeFile(file, randomBytes(16).toString('hex'))
       run('--import', file, '--aes', '--token', 'bezant test', '--pin', pin, '--label', label, '--id', id)
       await rm(file)
     },
