@@ -1,5 +1,5 @@
--- The triggers of the tables of tenants as a distributed PostgreSQL needs them: `bezant migrate --distributed` runs this file each time,
--- in place of the functions that migrations have made, and they do the same. There a trigger runs beside the rows of its shard, and no
+-- The schema in the form that a distributed PostgreSQL needs: `bezant migrate --distributed` runs this file each time. Its triggers do
+-- the same as the functions that migrations have made, in their place. There a trigger runs beside the rows of its shard, and no
 -- statement on a table of tenants can read a transition table. Such triggers gather what was added into arrays, entity by entity in one
 -- order, and every statement on tables of tenants names one entity. Beside a join with an array, the array bounds the rows that are
 -- read, by the index of keys, however the planner joins. One server would take up to four times as long for them.
@@ -338,3 +338,8 @@ begin
   end if;
   return new;
 end $$;
+
+-- Messages and unified transfers are on the coordinator alone, to which no key of a shard can lead. The statements that change them
+-- change their links as well.
+alter table entity_messages drop constraint if exists entity_messages_id_fkey;
+alter table entity_unified_transfers drop constraint if exists entity_unified_transfers_id_fkey;

@@ -18,7 +18,8 @@ export async function untilBlockedBy({ pid }: Session, database: Database, what:
     sql`select to_regclass('citus_lock_waits') is not null as is_distributed`,
   )
   const waiting = isDistributed
-    ? sql`select 1 from citus_lock_waits where blocking_gpid = citus_calculate_gpid(0, ${pid}::integer)`
+    ? sql`select 1 from citus_lock_waits
+        where blocking_gpid = citus_calculate_gpid((select nodeid from pg_dist_node where groupid = 0), ${pid}::integer)`
     : sql`select 1 from pg_stat_activity a where ${pid} = any(pg_blocking_pids(a.pid))`
   await until(async () => (await database.all(waiting)).length > 0, what)
 }

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseSync } from 'libpg-query'
 import { type Connection, openAsOwner, sql } from '#runtime/db/db'
-import { distributedTriggers, migrate } from '#runtime/db/migrate'
+import { distributedForms, migrate } from '#runtime/db/migrate'
 import type { TenantColumns } from './statement-kinds.ts'
 import { nameOf, type Part, partOf } from './statement-parts.ts'
 import { readMigrations, readTenantColumns } from './tenant-columns.ts'
@@ -34,7 +34,7 @@ export async function migratePartitioned(connection: Connection): Promise<void> 
     }
     for (const number of numbers) await owner.script(`create schema ${schemaOf(number)}`)
     await migrate(connection, undefined, folder)
-    await owner.script(await distributedTriggers())
+    await owner.script(await distributedForms())
     for (const [name, sha256] of hashes)
       await owner.run(sql`update schema_migrations set sha256 = ${sha256} where name = ${name}`)
   } finally {

@@ -1,5 +1,5 @@
-import { kindOf, type StatementKind, type TenantColumns } from './statement-kinds.ts'
-import { readTenantColumns } from './tenant-columns.ts'
+import { kindOf, type PlacedTables, type StatementKind } from './statement-kinds.ts'
+import { readCoordinatorRelations, readTenantColumns } from './tenant-columns.ts'
 
 /** Statements of no kind that a distributed server needs not run, by a part of their text, and why. */
 const exempt: Readonly<Record<string, string>> = {
@@ -8,7 +8,7 @@ const exempt: Readonly<Record<string, string>> = {
   "'owed' as part": 'compares the sums of all merchants with the books, from one view of the database',
 }
 
-let columns: TenantColumns | undefined
+let tables: PlacedTables | undefined
 const kinds = new Map<string, StatementKind | { refused: string } | undefined>()
 
 /** The statements that are of no kind, each with the reason. */
@@ -22,8 +22,8 @@ export const refusedStatements = (texts: Iterable<string>): string[] =>
 /** The kind of a statement that the program sent; undefined for one that neither reads nor writes rows. */
 export function sentKindOf(text: string): StatementKind | { refused: string } | undefined {
   if (!kinds.has(text)) {
-    columns ??= readTenantColumns()
-    kinds.set(text, isOfRows.test(text) ? kindOf(text, columns) : undefined)
+    tables ??= { tenantColumns: readTenantColumns(), ofCoordinator: readCoordinatorRelations() }
+    kinds.set(text, isOfRows.test(text) ? kindOf(text, tables) : undefined)
   }
   return kinds.get(text)
 }

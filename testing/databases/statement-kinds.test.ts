@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { kindOf } from './statement-kinds.ts'
-import { readTenantColumns } from './tenant-columns.ts'
+import { readCoordinatorRelations, readTenantColumns } from './tenant-columns.ts'
 
-const columns = readTenantColumns()
-const kind = (text: string) => kindOf(text, columns)
+const tables = { tenantColumns: readTenantColumns(), ofCoordinator: readCoordinatorRelations() }
+const kind = (text: string) => kindOf(text, tables)
 
 describe('property 283: a statement is of one tenant, of the chain, or reads across tenants without locks', () => {
   it.each([
@@ -21,8 +21,9 @@ describe('property 283: a statement is of one tenant, of the chain, or reads acr
   it.each([
     'select * from blocks where blockchain = $1 for update',
     'update chain_leases set holder = $1 where blockchain = $2',
+    'select h.followed from message_heights h join blocks b using (blockchain)',
     'select 1',
-  ])('has shared tables alone: %s', (text) => expect(kind(text)).toBe('chain'))
+  ])('has no table of tenants: %s', (text) => expect(kind(text)).toBe('chain'))
 
   it.each([
     'select distinct entity_id from (select entity_id from attempts where state = $1 order by entity_id limit $2) found',
@@ -65,6 +66,14 @@ describe('property 283: a statement is of one tenant, of the chain, or reads acr
     [
       'calls a function of time',
       'insert into wallets (entity_id, id) values ($1, $2) on conflict (entity_id, id) do update set update_date = now()',
+    ],
+    [
+      'reads step_cursors, which the coordinator alone has',
+      'select t.id from transactions t join step_cursors c on c.blockchain = t.blockchain where t.entity_id = $1',
+    ],
+    [
+      'reads unfollowed_transfers, which the coordinator alone has',
+      'select amount from unfollowed_transfers where entity_id = $1',
     ],
     ['changes rows by a function', 'update wallets set id = gen_random_uuid() where entity_id = $1'],
   ])('is refused, since it %s: %s', (reason, text) =>

@@ -18,11 +18,14 @@ export type StatementKind = 'tenant' | 'chain' | 'across'
 /** The column that names the tenant in each table and view of tenants: `id` in `entities`. */
 export type TenantColumns = ReadonlyMap<string, string>
 
+/** Where tables and views are: those of tenants, those of the coordinator alone, and all others, which each server has. */
+export type PlacedTables = { tenantColumns: TenantColumns; ofCoordinator: ReadonlySet<string> }
+
 /** Returns the kind, or a sentence that says why the statement is of none. */
-export function kindOf(text: string, tenantColumns: TenantColumns): StatementKind | { refused: string } {
+export function kindOf(text: string, tables: PlacedTables): StatementKind | { refused: string } {
   const statement = parseSync(text).stmts?.[0]?.stmt as Part | undefined
   if (!statement) throw new Error(`no statement: ${text}`)
-  const reading = new Reading(tenantColumns)
+  const reading = new Reading(tables)
   reading.statement(statement, { rows: new Map(), ctes: new Map() })
   return reading.kind()
 }
@@ -66,16 +69,21 @@ class Reading {
   private readonly faults: string[] = []
   private readonly seen = new Set<Part>()
 
-  private readonly tenantColumns: TenantColumns
+  private readonly tables: PlacedTables
+  private ofCoordinator: string | undefined
 
-  constructor(tenantColumns: TenantColumns) {
-    this.tenantColumns = tenantColumns
+  constructor(tables: PlacedTables) {
+    this.tables = tables
   }
 
   kind(): StatementKind | { refused: string } {
     const [fault] = this.faults
     if (fault !== undefined) return { refused: fault }
     if (this.tablesOfTenants.length === 0) return 'chain'
+    if (this.ofCoordinator !== undefined)
+      return {
+        refused: `reads ${this.ofCoordinator}, which the coordinator alone has, beside rows of tenants`,
+      }
     const isFree = (id: number) => this.classOf(id) !== this.classOf(parameter)
     if (!this.tablesOfTenants.some(isFree)) return 'tenant'
     const ofTables = new Set(this.tablesOfTenants.map((id) => this.classOf(id)))
@@ -303,7 +311,8 @@ class Reading {
       scope.rows.set(shown, rows)
       return rows
     }
-    const column = this.tenantColumns.get(name)
+    if (this.tables.ofCoordinator.has(name)) this.ofCoordinator = name
+    const column = this.tables.tenantColumns.get(name)
     if (column === undefined) {
       const rows: Rows = { columns: new Map(), isGiven: false, places: [] }
       scope.rows.set(shown, rows)

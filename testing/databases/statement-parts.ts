@@ -27,3 +27,18 @@ export const rowOf = (expression: Part): readonly Part[] => {
   const row = partOf(expression, 'RowExpr')
   return row ? partsOf(row, 'args') : [expression]
 }
+
+/** Every member of a part of a statement, in whatever depth. */
+export function* membersOf(part: unknown): Generator<Part> {
+  if (Array.isArray(part)) for (const each of part) yield* membersOf(each)
+  if (!isPart(part)) return
+  yield part
+  for (const each of Object.values(part)) yield* membersOf(each)
+}
+
+/** The names that parts of one kind have, in whatever depth of a statement. */
+export const namesIn = (statement: Part, kind: string, name: string): string[] =>
+  [...membersOf(statement)].flatMap((each) => {
+    const found = partOf(each, kind)
+    return found ? [nameOf(found, name)] : []
+  })

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { parseSync } from 'libpg-query'
+import { tableKind } from '#runtime/db/distribute'
 import type { TenantColumns } from './statement-kinds.ts'
-import { nameOf, type Part, partOf, partsOf, stringsOf } from './statement-parts.ts'
+import { nameOf, namesIn, type Part, partOf, partsOf, stringsOf } from './statement-parts.ts'
 
 const migrationsFolder = new URL('../../migrations/', import.meta.url)
 
@@ -24,6 +25,25 @@ export function readTenantColumns(): TenantColumns {
   // A function of the database builds it from a list of views.
   columns.set('notified_resources', 'entity_id')
   return columns
+}
+
+/** The tables and views that a distributed server has on its coordinator alone. */
+export function readCoordinatorRelations(): ReadonlySet<string> {
+  const tenants = readTenantColumns()
+  const found = new Set<string>()
+  for (const { text } of readMigrations()) {
+    for (const { stmt } of parseSync(text).stmts ?? []) {
+      const table = partOf(stmt as Part, 'CreateStmt')
+      const view = partOf(stmt as Part, 'ViewStmt')
+      if (table) {
+        const name = nameOf(partOf(table, 'relation')!, 'relname')
+        if (tableKind({ name, hasEntityId: tenants.has(name) }) === 'local') found.add(name)
+      }
+      if (view && namesIn(partOf(view, 'query')!, 'RangeVar', 'relname').some((name) => found.has(name)))
+        found.add(nameOf(partOf(view, 'view')!, 'relname'))
+    }
+  }
+  return found
 }
 
 function tenantRelationOf(statement: Part): string | undefined {

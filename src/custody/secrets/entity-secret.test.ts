@@ -104,7 +104,11 @@ describe('a ciphertext', () => {
     const counts = async (ciphertext: string) => {
       for (const step of Object.values(steps)) step.mockClear()
       expect(await refused(ciphertext)).toEqual(wrong)
-      return Object.entries(steps).map(([name, { mock }]): [string, number] => [name, mock.calls.length])
+      return Object.entries(steps).map(([name, { mock }]): [string, number] => [
+        name,
+        // The versions of the root key are read in the background.
+        mock.calls.filter((call) => !JSON.stringify(call).includes('from root_keys')).length,
+      ])
     }
     const taken: [string, number][][] = []
     for (const ciphertext of bad) taken.push(await counts(ciphertext))

@@ -6,6 +6,7 @@ import { recordChanges } from '#runtime/record/store'
 import { newTurn } from '#runtime/turns/store'
 import { seededRandom } from '#testing/adversary/seeded-random'
 import { movedDate } from '#testing/databases/moved-date'
+import { isOneServer } from '#testing/databases/one-server'
 import { type Harness, openHarness } from '#testing/platform/harness'
 import { sizeOf } from '#testing/runner/size'
 import { hashEntry, hashLink } from './encoding.ts'
@@ -141,7 +142,10 @@ const tampers: readonly Tamper[] = [
     (at) => sql`update audit set create_date = ${movedDate('create_date', '1 ms')} where ${entry(at)}`,
   ),
   changed('id', (at) => sql`update audit set id = ${randomUUID()} where ${entry(at)}`),
-  changed('entity', (at) => sql`update audit set entity_id = ${randomUUID()} where ${entry(at)}`),
+  // A distributed server refuses this one itself.
+  ...(isOneServer
+    ? [changed('entity', (at) => sql`update audit set entity_id = ${randomUUID()} where ${entry(at)}`)]
+    : []),
   changed('event type', (at) => sql`update events set type = 'wallet.deleted' where ${entry(at)}`),
   changed('event resource', (at) => sql`update events set resource_id = 'x' where ${entry(at)}`),
   changed('event data', (at) => sql`update events set data = data || '{"index": -1}' where ${entry(at)}`),

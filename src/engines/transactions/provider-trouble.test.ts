@@ -8,6 +8,7 @@ import { newTurn } from '#runtime/turns/store'
 import { type Fault, faults, type HostileRpc, listLimits, openHostileRpc } from '#testing/adversary/index'
 import { transferActions } from '#testing/builders/transfers'
 import { freshAddress, type Wallet } from '#testing/builders/world'
+import { movedDate } from '#testing/databases/moved-date'
 import { sendAsIssuer } from '#testing/nodes/issuer'
 import { countAlarm } from '#testing/platform/count-alarm'
 import { type Harness, openHarness } from '#testing/platform/harness'
@@ -184,7 +185,7 @@ it('property 62: the revert reason of a transfer is read again until a node answ
   for (let round = 0; round < rounds; round++) {
     // The age of the revert makes no difference.
     await database.run(
-      sql`update transactions set update_date = update_date - interval '1 hour' where id = ${id}`,
+      sql`update transactions set update_date = ${movedDate('update_date', '-1 hour')} where id = ${id}`,
     )
     await database.run(sql`update deferrals set next_attempt_at = now() where key = ${id}`)
     await readRevertReasons(harness.ctx, chains.list()[0]!, newTurn('explaining reverts'))

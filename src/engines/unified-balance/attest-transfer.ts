@@ -101,7 +101,7 @@ async function attestIn(
   if (inserted.fresh < intents.length) throw new ApiError('unifiedSpecUsed')
   const missing = await takeAvailable(tx, takenBy(intents))
   if (missing) throw insufficient(intents, missing.depositor, missing.availableAtomic, missing.atomic)
-  await linkTransfer(tx, id, destination, intents)
+  await linkTransfer(tx, transfer, destination, intents)
   // Late, so that no digest is recorded for a transfer that is recorded already.
   const signature = await signPayload(ctx, intents, payload)
   if (!(await setTransferSignature(tx, transfer, signature, hourlyLimit(ctx, blockchain, nowMs))))

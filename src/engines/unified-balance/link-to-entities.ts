@@ -10,7 +10,7 @@ import type { PricedIntent } from './verify.ts'
 /** Lists a transfer among the movements of the entities whose addresses pay or receive, in the `tx` that records it. */
 export async function linkTransfer(
   tx: Db,
-  id: string,
+  { id, createDate }: { id: string; createDate: string },
   { chain, blockchain }: UnifiedChain,
   intents: readonly PricedIntent[],
 ): Promise<void> {
@@ -35,13 +35,17 @@ export async function linkTransfer(
   const links = [...directionsByEntity(paid.keys(), received.keys())].map(
     ([entityId, direction]): TransferLink => ({
       entityId,
+      id,
       direction,
-      amountAtomic: (paid.get(entityId) ?? received.get(entityId))!,
-      from: first!.depositor,
-      to: nativeForm(first!.spec.destinationRecipient),
+      blockchain,
+      tokenId: token.id,
+      amount: (paid.get(entityId) ?? received.get(entityId))!,
+      fromAddress: first!.depositor,
+      toAddress: nativeForm(first!.spec.destinationRecipient),
+      createDate,
     }),
   )
-  if (links.length > 0) await insertEntityTransfers(tx, { id, tokenId: token.id }, links)
+  if (links.length > 0) await insertEntityTransfers(tx, links)
 }
 
 type ManagedShare = { blockchain: string; address: string; amountAtomic: bigint }

@@ -129,11 +129,11 @@ async function takeApart(ctx: EngineCtx, { blockchain }: UnifiedChain): Promise<
     }
     return rows
   })
-  for (const { transferId, batchId, state, errorDetails } of failed)
+  for (const { transferId, batchId, failure } of failed)
     raiseAlarm(
       ctx.log,
       'burn-failed',
-      { blockchain, transferId, transactionId: batchId, state, reason: errorDetails },
+      { blockchain, transferId, transactionId: batchId, state: failure.state, reason: failure.reason },
       'the burn of a minted transfer failed and is tried again',
     )
 }

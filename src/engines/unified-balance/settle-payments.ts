@@ -144,11 +144,11 @@ async function takeUpFailed(ctx: EngineCtx, blockchain: string): Promise<void> {
     for (const { id } of rows) await failBatch(tx, ctx.clock.nowMs(), id, delays)
     return rows
   })
-  for (const { id, state, errorDetails } of failed)
+  for (const { id, state, reason } of failed)
     raiseAlarm(
       ctx.log,
       'payments-failed',
-      { blockchain, transactionId: id, state, reason: errorDetails },
+      { blockchain, transactionId: id, state, reason },
       'a batch of accepted payments failed: they are tried again, in ever smaller batches',
     )
 }

@@ -1,10 +1,10 @@
 /**
- * Spreads the tables over the nodes of a PostgreSQL with the extension Citus: the rows of a tenant lie together on one node, and
- * each node has all rows of shared tables. The program talks to the coordinator alone, with the statements that it sends to any
- * other server.
+ * Spreads the tables over the nodes of a PostgreSQL with the extension Citus: the rows of a tenant lie together on one node, each
+ * node has all rows of shared tables, and the coordinator keeps the rest. The program talks to the coordinator alone, with the
+ * statements that it sends to any other server.
  */
 import { type Connection, type Database, type Db, openAsOwner, raw, type Sql, sql } from './db.ts'
-import { distributedTriggers } from './migrate.ts'
+import { distributedForms } from './migrate.ts'
 
 /** `tenants`: distributed by the column that names the tenant. `shared`: a copy on each node. `local`: on the coordinator alone. */
 type TableKind = 'tenants' | 'shared' | 'local'
@@ -17,20 +17,27 @@ type FoundTable = {
   references: string[]
 }
 
-/** Tables whose kind does not follow from their columns. */
-const exceptions: Readonly<Record<string, TableKind>> = {
-  // The tenants themselves: distributed by `id`.
-  entities: 'tenants',
-  // Read before anything else, by processes that talk to the coordinator.
-  schema_migrations: 'local',
-  // They tell this server, and this copy of it, from others, and are read beside its own identity.
-  journal_epochs: 'local',
-  journals: 'local',
-}
+/**
+ * Tables that statements and triggers read beside the rows of tenants. Each node writes them, and a change locks the whole table, so
+ * nothing else is shared.
+ */
+const sharedTables: ReadonlySet<string> = new Set([
+  'blocks',
+  'chain_halts',
+  'closed_days',
+  'members',
+  'notified_kinds',
+  'root_keys',
+  'screening_entries',
+  'screening_lists',
+  'tokens',
+])
 
-/** The kind of a table: one with `entity_id` has rows of tenants, another one is shared. */
-export const tableKind = ({ name, hasEntityId }: Pick<FoundTable, 'name' | 'hasEntityId'>): TableKind =>
-  exceptions[name] ?? (hasEntityId ? 'tenants' : 'shared')
+/** The kind of a table: rows of tenants have their `entity_id`, except for the tenants themselves. */
+export function tableKind({ name, hasEntityId }: Pick<FoundTable, 'name' | 'hasEntityId'>): TableKind {
+  if (hasEntityId || name === 'entities') return 'tenants'
+  return sharedTables.has(name) ? 'shared' : 'local'
+}
 
 /** Whether the server has Citus in this database. */
 const hasCitus = async (db: Db): Promise<boolean> =>
@@ -111,8 +118,9 @@ export async function distributeTables(connection: Connection, say: Said): Promi
   // Sessions that began before the settings lack them.
   const database = openAsOwner(connection)
   try {
-    await database.script(await distributedTriggers())
+    await database.script(await distributedForms())
     const done = await moveTables(database, say)
+    await moveKeys(database)
     await shareFunctions(database)
     await removeCopies(database, say)
     await setGrants(database)
@@ -258,6 +266,34 @@ async function moveTables(database: Database, say: Said): Promise<string[]> {
   return tables.map(({ name }) => name)
 }
 
+/**
+ * Lets the foreign keys of tables of the coordinator lead to its own copy of a shared table, in which the rows are now. Citus makes
+ * such a table anew, with the rights that new tables get: it gets those that it had.
+ */
+async function moveKeys(database: Database): Promise<void> {
+  const tables = await findTables(database, true)
+  const isShared = new Set(tables.filter((table) => tableKind(table) === 'shared').map(({ name }) => name))
+  const isLeading = (table: FoundTable) =>
+    tableKind(table) === 'local' &&
+    !table.isDistributed &&
+    table.references.some((name) => isShared.has(name))
+  const leading = tables.filter(isLeading).map(({ name }) => name)
+  await database.tx(async (tx) => {
+    const given = await tx.all<{ name: string; rights: string }>(sql`select c.relname as name,
+        string_agg(a.privilege_type, ', ') as rights
+      from pg_class c cross join aclexplode(c.relacl) a join pg_roles r on r.oid = a.grantee
+      where c.oid = any(${leading}::text[]::regclass[]) and r.rolname = 'bezant_runtime' group by c.relname`)
+    for (const name of leading)
+      await tx.run(
+        sql`select citus_add_local_table_to_metadata(${name}::text::regclass, cascade_via_foreign_keys => true)`,
+      )
+    for (const { name, rights } of given)
+      await tx.script(
+        `revoke all on ${quoted(name)} from bezant_runtime; grant ${rights} on ${quoted(name)} to bezant_runtime`,
+      )
+  })
+}
+
 /** Rows that move must not fire triggers, as if they were added: the work that they left is done, or waits in tables of its own. */
 async function withoutTriggers(tx: Db, which: Sql, work: () => Promise<unknown>): Promise<void> {
   const triggers = await tx.all<{ removal: string; definition: string }>(sql`select
@@ -301,7 +337,9 @@ async function setGrants(db: Database): Promise<void> {
   const { grants } = await db.one<{ grants: string[] }>(sql`select array(
       select format('grant %s on %I to bezant_runtime', string_agg(a.privilege_type, ', '), c.relname)
       from pg_class c cross join aclexplode(c.relacl) a join pg_roles r on r.oid = a.grantee
-      where c.relnamespace = 'public'::regnamespace and c.relkind = 'v' and r.rolname = 'bezant_runtime' group by c.relname
+      where c.relnamespace = 'public'::regnamespace and c.relkind = 'v' and r.rolname = 'bezant_runtime'
+        and exists (select 1 from pg_dist_object o where o.classid = 'pg_class'::regclass and o.objid = c.oid)
+      group by c.relname
       union all
       select format('revoke all on function %s from public; grant execute on function %1$s to bezant_runtime', p.oid::regprocedure)
       from pg_proc p where p.pronamespace = 'public'::regnamespace and p.proacl is not null) as grants`)

@@ -53,8 +53,8 @@ export async function migrate(
 /** The migrations of this version. Read once: an upgrade in place puts those of the next version beside a running process. */
 const listFiles = succeedOnce(() => filesIn(ownFolder))
 
-/** The triggers of tables of tenants as a distributed server needs them: SQL that is safe to repeat. */
-export const distributedTriggers = (): Promise<string> => readFile(join(ownFolder, 'distributed.sql'), 'utf8')
+/** Triggers and keys in the form that a distributed server needs: SQL that is safe to repeat. */
+export const distributedForms = (): Promise<string> => readFile(join(ownFolder, 'distributed.sql'), 'utf8')
 
 /** The name of the last migration of this version: it stands for the tables that this version has. */
 export const latestMigration = async (): Promise<string> => (await listFiles()).at(-1) ?? ''

@@ -8,7 +8,6 @@ export type Series = { name: string; life: number; live: Point[]; resident: Poin
 
 export type Sampler = {
   series(): readonly Series[]
-  /** Number of things that were open, at each look. */
   /** Work that was open at the last look. */
   open(): ReadonlyMap<string, number> | undefined
   /** Number of things that were open, at each look, and the sizes of tables every few minutes. */

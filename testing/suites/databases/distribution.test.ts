@@ -2,17 +2,17 @@ import { parsePlPgSQLSync, parseSync } from 'libpg-query'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
 import { distributeTables, forgottenTables, tableKind } from '#runtime/db/distribute'
-import { distributedTriggers } from '#runtime/db/migrate'
+import { distributedForms } from '#runtime/db/migrate'
 import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
-import { isPart, nameOf, type Part, partOf } from '#testing/databases/statement-parts'
-import { readMigrations } from '#testing/databases/tenant-columns'
+import { membersOf, namesIn, type Part, partOf } from '#testing/databases/statement-parts'
+import { readCoordinatorRelations, readMigrations } from '#testing/databases/tenant-columns'
 
 let test: TestDatabase
 let owner: Database
 beforeAll(async () => {
   test = await openTestDatabase()
   owner = openAsOwner(test.connection)
-  await owner.script(await distributedTriggers())
+  await owner.script(await distributedForms())
 })
 afterAll(async () => {
   await owner?.close()
@@ -28,26 +28,20 @@ const kinds = async () => {
 }
 const tenantOf = (table: string) => (table === 'entities' ? 'id' : 'entity_id')
 
-/** Every member of a part of a statement, in whatever depth. */
-function* membersOf(part: unknown): Generator<Part> {
-  if (Array.isArray(part)) for (const each of part) yield* membersOf(each)
-  if (!isPart(part)) return
-  yield part
-  for (const each of Object.values(part)) yield* membersOf(each)
-}
-
 /** The tables and CTEs that a statement or an expression of PL/pgSQL reads, and those CTEs. */
 function relationsIn(text: string): { read: string[]; own: string[] } {
-  const value = text.replace(/^\s*\w+\s*:=/, '')
+  const value = text.replace(/^\s*[\w.]+(\[[^\]]*\])?\s*:=/, '')
   const statement = /^\s*(select|with|insert|update|delete)\b/i.test(value) ? value : `select ${value}`
-  const parts = [...membersOf(parseSync(statement))]
-  const namesOf = (part: string, name: string) =>
-    parts.flatMap((each) => {
-      const found = partOf(each, part)
-      return found ? [nameOf(found, name)] : []
-    })
-  return { read: namesOf('RangeVar', 'relname'), own: namesOf('CommonTableExpr', 'ctename') }
+  const parsed = parseSync(statement) as Part
+  return { read: namesIn(parsed, 'RangeVar', 'relname'), own: namesIn(parsed, 'CommonTableExpr', 'ctename') }
 }
+
+/** What each statement and expression of a function in PL/pgSQL reads. */
+const statementsOf = (body: string) =>
+  [...membersOf(parsePlPgSQLSync(body))].flatMap((each) => {
+    const text = partOf(each, 'PLpgSQL_expr')?.['query']
+    return typeof text === 'string' ? [relationsIn(text)] : []
+  })
 
 describe('property 287: every table can be distributed by its kind', () => {
   it('keys of tenants name the tenant, and foreign keys stay with one tenant or lead to shared tables', async () => {
@@ -73,15 +67,17 @@ describe('property 287: every table can be distributed by its kind', () => {
           join pg_attribute b on b.attrelid = k.confrelid and b.attnum = n.y) as pairs
       from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_class f on f.oid = k.confrelid where k.contype = 'f'`)
     const fits = ({ from, to, pairs }: Key) => {
-      if (kindOf.get(to) !== 'tenants') return kindOf.get(to) === 'shared'
-      return kindOf.get(from) === 'tenants' && pairs.includes(`${tenantOf(from)}>${tenantOf(to)}`)
+      const [ofRows, ofKeys] = [kindOf.get(from), kindOf.get(to)]
+      if (ofKeys === 'tenants')
+        return ofRows === 'tenants' && pairs.includes(`${tenantOf(from)}>${tenantOf(to)}`)
+      return ofKeys === 'shared' || ofRows === 'local'
     }
     expect(foreign.filter((key) => !fits(key))).toEqual([])
   })
 
   it('the form of a trigger for distributed servers follows the migration that made it last', async () => {
     const stated = [
-      ...(await distributedTriggers()).matchAll(/^-- (\d{4})\ncreate or replace function (\w+)\(\)/gm),
+      ...(await distributedForms()).matchAll(/^-- (\d{4})\ncreate or replace function (\w+)\(\)/gm),
     ].map(([, number, name]) => `${name} ${number}`)
     expect(stated.length).toBeGreaterThan(11)
     const made = new Map<string, string>()
@@ -126,11 +122,7 @@ describe('property 287: every table can be distributed by its kind', () => {
       from pg_trigger t join pg_proc p on p.oid = t.tgfoid where t.tgnewtable is not null`)
     expect(functions.length).toBeGreaterThan(9)
     for (const { name, body } of functions) {
-      const texts = [...membersOf(parsePlPgSQLSync(body))].flatMap((each) => {
-        const text = partOf(each, 'PLpgSQL_expr')?.['query']
-        return typeof text === 'string' ? [text] : []
-      })
-      const reading = texts.map(relationsIn).filter(({ read }) => read.includes('added'))
+      const reading = statementsOf(body).filter(({ read }) => read.includes('added'))
       expect(reading.length, name).toBeGreaterThan(0)
       for (const { read, own } of reading)
         expect(
@@ -138,6 +130,27 @@ describe('property 287: every table can be distributed by its kind', () => {
           name,
         ).toEqual([])
     }
+  })
+
+  it('triggers of tenants read nothing that the coordinator alone has', async () => {
+    const kindOf = await kinds()
+    const triggers = await owner.all<{
+      table: string
+      name: string
+      body: string
+    }>(sql`select distinct c.relname as table,
+        p.proname as name, pg_get_functiondef(p.oid) as body
+      from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_proc p on p.oid = t.tgfoid
+      where not t.tgisinternal and c.relnamespace = 'public'::regnamespace`)
+    const ofCoordinator = readCoordinatorRelations()
+    const ofTenants = triggers.filter(({ table }) => kindOf.get(table) === 'tenants')
+    expect(ofTenants.length).toBeGreaterThan(30)
+    for (const { name, body } of ofTenants)
+      for (const { read } of statementsOf(body))
+        expect(
+          read.filter((each) => ofCoordinator.has(each)),
+          name,
+        ).toEqual([])
   })
 
   it('a server without Citus is told so, and nothing of it is missing', async () => {

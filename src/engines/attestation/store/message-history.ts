@@ -46,13 +46,15 @@ export const askedAttesters = (db: Db, messageId: string) =>
     where message_id = ${messageId} order by attester`)
 
 /** The message movements of an entity whose delivery a block shows in this transaction. */
-export const messagesDeliveredBy = (
+export async function messagesDeliveredBy(
   db: Db,
   entityId: string,
   { blockchain, blockHashes, txHash }: { blockchain: string; blockHashes: readonly string[]; txHash: string },
-) =>
-  db.all<{ id: string }>(sql`select e.id from messages m
-      join entity_messages e on e.entity_id = ${entityId} and e.id = m.id
-    where m.received_blockchain = ${blockchain} and m.received_block_hash = any(${blockHashes}::text[])
-      and m.received_tx_hash = ${txHash}
-    order by e.id limit 20`)
+): Promise<{ id: string }[]> {
+  const delivered = await db.all<{ id: string }>(sql`select id from messages
+    where received_blockchain = ${blockchain} and received_block_hash = any(${blockHashes}::text[])
+      and received_tx_hash = ${txHash}`)
+  if (delivered.length === 0) return []
+  return db.all<{ id: string }>(sql`select id from entity_messages
+    where entity_id = ${entityId} and id = any(${delivered.map(({ id }) => id)}::uuid[]) order by id limit 20`)
+}

@@ -1,3 +1,4 @@
+import { failedTransactions, type PlatformTransaction } from '#engines/failed-transactions'
 import { formatInstant } from '#lib/time'
 import { type Db, jsonOf, sql } from '#runtime/db/db'
 import {
@@ -13,7 +14,7 @@ import {
   timestamptz,
   uuid,
 } from '#runtime/db/table'
-import { followMessages } from './entity-messages.ts'
+import { followMessages, removeEntityMessages } from './entity-messages.ts'
 
 /** The channel that announces messages to attest on a chain. */
 export const messageChannel = 'messages'
@@ -123,10 +124,16 @@ export async function orphanMessages(
   blockchain: string,
   blockHash: string,
 ): Promise<string[]> {
-  await tx.run(sql`with gone as (delete from messages where blockchain = ${blockchain} and block_hash = ${blockHash}
-    and state = 'pending' returning allowance_taken as amount)
-    update fast_allowances set used = used - (select sum(amount) from gone)
-    where environment = ${environment} and exists (select 1 from gone where amount > 0)`)
+  const gone = await tx.all<{ id: string }>(sql`with gone as (
+      delete from messages where blockchain = ${blockchain} and block_hash = ${blockHash} and state = 'pending'
+      returning id, allowance_taken as amount),
+    returned as (update fast_allowances set used = used - (select sum(amount) from gone)
+      where environment = ${environment} and exists (select 1 from gone where amount > 0))
+    select id from gone`)
+  await removeEntityMessages(
+    tx,
+    gone.map(({ id }) => id),
+  )
   await tx.run(sql`delete from message_proposals p using messages m where m.id = p.message_id
     and m.blockchain = ${blockchain} and m.block_hash = ${blockHash}`)
   const kept = await tx.all<{ nonce: string }>(sql`with orphaned as materialized (
@@ -405,15 +412,13 @@ type FailedDelivery = { nonce: string; forwardId: string; reason: string }
 
 /** Sets the reason of deliveries whose transactions ended without effect; returns them. */
 export async function failForwarded(db: Db, domain: number): Promise<FailedDelivery[]> {
-  const waits = sql`m.forward_failure is null and m.received_tx_hash is null`
-  const failed = await db.all<FailedDelivery>(sql`select m.nonce, m.forward_id,
-      coalesce(p.error_details, p.error_reason, 'the transaction ended as ' || lower(p.state)) as reason
-    from messages m join platform_transactions p on p.entity_id = m.forward_entity_id and p.id = m.forward_id
-    where m.destination_domain = ${domain} and m.forward_id is not null and ${waits}
-      and p.state in ('FAILED', 'DENIED', 'CANCELLED')`)
+  const isUnderWay = sql`forward_id is not null and forward_failure is null and received_tx_hash is null`
+  const sent = await db.all<PlatformTransaction>(sql`select forward_entity_id as entity_id, forward_id as id
+    from messages where destination_domain = ${domain} and ${isUnderWay}`)
+  const failed = [...(await failedTransactions(db, sent)).values()]
   if (failed.length === 0) return []
   return db.all<FailedDelivery>(sql`update messages m set forward_failure = n.r
-    from unnest(${failed.map((row) => row.nonce)}::text[], ${failed.map((row) => row.forwardId)}::uuid[],
-      ${failed.map((row) => row.reason)}::text[]) as n(k, f, r)
-    where m.nonce = n.k and m.forward_id = n.f and ${waits} returning m.nonce, m.forward_id, m.forward_failure as reason`)
+    from unnest(${failed.map(({ id }) => id)}::uuid[], ${failed.map(({ reason }) => reason)}::text[]) as n(f, r)
+    where m.destination_domain = ${domain} and m.forward_id = n.f and ${isUnderWay}
+    returning m.nonce, m.forward_id, m.forward_failure as reason`)
 }

@@ -1,6 +1,8 @@
+import type { FailedTransaction } from '#engines/failed-transactions'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 import type { BusinessTimer, DueResource } from '#runtime/scheduling/business-timer'
+import { finallyFailed } from './movements.ts'
 
 /** The intents that were signed together and are burned together on one source. */
 export type Burn = { transferId: string; entry: number; blockchain: string }
@@ -64,18 +66,24 @@ export const settleBurns = (tx: Db, specHashes: readonly string[]) =>
 type FailedBurn = Burn & {
   batchId: string
   failures: number
-  state: string
-  errorDetails: string | null
+  failure: FailedTransaction
 }
+
+type SentBurn = Omit<FailedBurn, 'failure'> & { payerEntityId: string }
 
 /** Locks the burns whose transactions ended without effect, in a block that is complete or in none. */
 export async function lockFailedBurns(tx: Db, blockchain: string, limit: number): Promise<FailedBurn[]> {
-  const failed =
-    await tx.all<FailedBurn>(sql`select b.transfer_id, b.entry, b.blockchain, b.batch_id, b.failures, t.state, t.error_details
-    from unified_burns b join platform_transactions t on t.entity_id = b.payer_entity_id and t.id = b.batch_id
-    where b.blockchain = ${blockchain} and b.state = 'sent' and t.state in ('FAILED', 'DENIED', 'CANCELLED')
-      and (t.block_number is null or t.block_number <= (select final from unified_heights h where h.blockchain = ${blockchain}))
-    order by b.transfer_id, b.entry limit ${limit}`)
+  const sent =
+    await tx.all<SentBurn>(sql`select transfer_id, entry, blockchain, batch_id, failures, payer_entity_id
+    from unified_burns where blockchain = ${blockchain} and state = 'sent' order by transfer_id, entry`)
+  const batches = sent.map(({ payerEntityId, batchId }) => ({ entityId: payerEntityId, id: batchId }))
+  const failures = await finallyFailed(tx, blockchain, batches)
+  const failed = sent
+    .flatMap(({ payerEntityId, ...burn }): FailedBurn[] => {
+      const failure = failures.get(burn.batchId)
+      return failure ? [{ ...burn, failure }] : []
+    })
+    .slice(0, limit)
   if (failed.length === 0) return []
   const locked = await tx.all<{ place: number }>(sql`select n.k - 1 as place
     from unnest(${failed.map((burn) => burn.transferId)}::uuid[], ${failed.map((burn) => burn.entry)}::integer[],

@@ -1,31 +1,32 @@
 import { currencyDecimals } from '#engines/ledger/index'
 import { type MovementDirection, movementTable } from '#engines/movement'
 import { type Db, sql } from '#runtime/db/db'
+import { numeric, type RowOf, table, text, textOf, timestamptz, uuid } from '#runtime/db/table'
 
-/** A transfer from or to an address of an entity. */
-export type TransferLink = {
-  entityId: string
-  direction: MovementDirection
-  amountAtomic: bigint
-  from: string
-  to: string
-}
+const entityTransfers = table('entity_unified_transfers', {
+  entityId: uuid,
+  id: uuid,
+  direction: textOf<MovementDirection>(),
+  state: text,
+  blockchain: text,
+  tokenId: uuid,
+  amount: numeric,
+  fromAddress: text,
+  toAddress: text,
+  createDate: timestamptz,
+  updateDate: timestamptz,
+})
 
-/** Inserts the links of a transfer that was recorded in the same `tx`. */
-export const insertEntityTransfers = (
-  tx: Db,
-  { id, tokenId }: { id: string; tokenId: string },
-  links: readonly TransferLink[],
-) =>
-  tx.run(sql`insert into entity_unified_transfers (entity_id, id, direction, state, blockchain, token_id, amount, from_address,
-      to_address, create_date, update_date)
-    select l.e, k.id, l.d, k.state, k.blockchain, ${tokenId}::uuid, l.a, l.f, l.o, k.create_date, k.update_date
-    from unnest(${links.map(({ entityId }) => entityId)}::uuid[], ${links.map(({ direction }) => direction)}::text[],
-      ${links.map(({ amountAtomic }) => amountAtomic.toString())}::numeric[], ${links.map(({ from }) => from)}::text[],
-      ${links.map(({ to }) => to)}::text[]) as l(e, d, a, f, o)
-    join unified_transfers k on k.id = ${id}`)
+/** A transfer from or to an address of an entity, which begins when the transfer is recorded. */
+export type TransferLink = Omit<RowOf<typeof entityTransfers>, 'state' | 'updateDate'>
 
-/** Brings the links of transfers in line with their change, which no trigger of a table that each server has whole could do. */
+/** Inserts the links of transfers in the `tx` that records them. */
+export const insertEntityTransfers = (tx: Db, links: readonly TransferLink[]) =>
+  tx.run(
+    entityTransfers.insert(links.map((link) => ({ ...link, state: 'pending', updateDate: link.createDate }))),
+  )
+
+/** Brings the links of transfers in line with their change, which no trigger could do where they are on another server. */
 export const setEntityTransferState = (
   tx: Db,
   ids: readonly string[],

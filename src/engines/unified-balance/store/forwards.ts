@@ -1,3 +1,4 @@
+import { failedTransactions, type PlatformTransaction } from '#engines/failed-transactions'
 import { type Db, sql } from '#runtime/db/db'
 
 type DueForward = { id: string; payload: Buffer; signature: Buffer; expirationBlock: number }
@@ -34,20 +35,18 @@ export const markForwarded = (tx: Db, id: string, forwardId: string, payer: stri
     where id = ${id}`,
   )
 
+const isForwarding = sql`forward_id is not null and failure_reason is null and state = 'pending'`
+
 type FailedForward = { id: string; forwardId: string; reason: string }
 
 /** Sets the reason of forwards whose transactions ended without effect; returns them. */
 export async function failForwards(db: Db, blockchain: string): Promise<FailedForward[]> {
-  const failed = await db.all<FailedForward>(sql`select t.id, t.forward_id,
-      coalesce(p.error_details, p.error_reason, 'the transaction ended as ' || lower(p.state)) as reason
-    from unified_transfers t
-    join platform_transactions p on p.entity_id = t.forward_entity_id and p.id = t.forward_id
-    where t.blockchain = ${blockchain} and t.forward_id is not null and t.failure_reason is null and t.state = 'pending'
-      and p.state in ('FAILED', 'DENIED', 'CANCELLED')`)
+  const sent = await db.all<PlatformTransaction>(sql`select forward_entity_id as entity_id, forward_id as id
+    from unified_transfers where blockchain = ${blockchain} and ${isForwarding}`)
+  const failed = [...(await failedTransactions(db, sent)).values()]
   if (failed.length === 0) return []
   return db.all<FailedForward>(sql`update unified_transfers t set failure_reason = n.r
-    from unnest(${failed.map((row) => row.id)}::uuid[], ${failed.map((row) => row.forwardId)}::uuid[],
-      ${failed.map((row) => row.reason)}::text[]) as n(i, f, r)
-    where t.id = n.i and t.forward_id = n.f and t.failure_reason is null and t.state = 'pending'
+    from unnest(${failed.map(({ id }) => id)}::uuid[], ${failed.map(({ reason }) => reason)}::text[]) as n(f, r)
+    where t.blockchain = ${blockchain} and t.forward_id = n.f and ${isForwarding}
     returning t.id, t.forward_id, t.failure_reason as reason`)
 }

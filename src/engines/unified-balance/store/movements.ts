@@ -1,3 +1,8 @@
+import {
+  type FailedTransaction,
+  failedTransactions,
+  type PlatformTransaction,
+} from '#engines/failed-transactions'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 
@@ -125,3 +130,16 @@ export const setHeights = (tx: Db, { blockchain, followed, final }: Heights) =>
 
 export const listHeights = (db: Db) =>
   db.all<Heights>(sql`select blockchain, followed, final from unified_heights`)
+
+/** Returns the transactions that ended without effect among those given, in a final block or in none, by their ids. */
+export async function finallyFailed(
+  db: Db,
+  blockchain: string,
+  sent: readonly PlatformTransaction[],
+): Promise<ReadonlyMap<string, FailedTransaction>> {
+  if (sent.length === 0) return new Map()
+  const heights = await db.maybe<Pick<Heights, 'final'>>(
+    sql`select final from unified_heights where blockchain = ${blockchain}`,
+  )
+  return failedTransactions(db, sent, heights?.final ?? -1)
+}

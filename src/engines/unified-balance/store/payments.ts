@@ -1,11 +1,13 @@
 import type { Address } from '#chains/addresses/types'
 import type { TimedAuthorization } from '#chains/facets/authorizations'
+import type { FailedTransaction, PlatformTransaction } from '#engines/failed-transactions'
 import { bytesOf, type Hex } from '#lib/hex'
 import { formatInstant } from '#lib/time'
 import { readMergedPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
 import { addChange, type Changes } from './balances.ts'
+import { finallyFailed } from './movements.ts'
 
 type UnifiedPaymentState = 'received' | 'batched' | 'confirmed' | 'completed' | 'failed'
 
@@ -262,20 +264,20 @@ async function addCredits(
     addChange(changes, { blockchain, depositor: payee }, sign * amountAtomic)
 }
 
-type FailedBatch = { id: string; state: string; errorDetails: string | null }
-
 /** Locks the batches whose transactions ended without effect, in a block that is final or in none. */
-export async function lockFailedBatches(tx: Db, blockchain: string, limit: number): Promise<FailedBatch[]> {
-  const failed = await tx.all<FailedBatch>(sql`select b.id, t.state, t.error_details
-    from unified_batches b join platform_transactions t on t.entity_id = b.payer_entity_id and t.id = b.id
-    where b.blockchain = ${blockchain} and b.state = 'sent' and t.state in ('FAILED', 'DENIED', 'CANCELLED')
-      and (t.block_number is null or t.block_number <= (select final from unified_heights h where h.blockchain = ${blockchain}))
-    order by b.id limit ${limit}`)
-  if (failed.length === 0) return []
+export async function lockFailedBatches(
+  tx: Db,
+  blockchain: string,
+  limit: number,
+): Promise<FailedTransaction[]> {
+  const sent =
+    await tx.all<PlatformTransaction>(sql`select id, payer_entity_id as entity_id from unified_batches
+    where blockchain = ${blockchain} and state = 'sent'`)
+  const failed = await finallyFailed(tx, blockchain, sent)
+  if (failed.size === 0) return []
   const locked = await tx.all<{ id: string }>(sql`select id from unified_batches
-    where id = any(${failed.map(({ id }) => id)}::uuid[]) and state = 'sent' order by id for update skip locked`)
-  const ids = new Set(locked.map(({ id }) => id))
-  return failed.filter(({ id }) => ids.has(id))
+    where id = any(${[...failed.keys()]}::uuid[]) and state = 'sent' order by id limit ${limit} for update skip locked`)
+  return locked.map(({ id }) => failed.get(id)!)
 }
 
 /** Ends a batch without effect; its payments wait for another one, ever longer. */

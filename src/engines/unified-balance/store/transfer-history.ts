@@ -43,13 +43,15 @@ export async function findTransferHistory(db: Db, id: string): Promise<TransferH
 }
 
 /** The transfer movements of an entity of whose intents a block shows a burn in this transaction. */
-export const transfersBurnedBy = (
+export async function transfersBurnedBy(
   db: Db,
   entityId: string,
   { blockchain, blockHashes, txHash }: { blockchain: string; blockHashes: readonly string[]; txHash: string },
-) =>
-  db.all<{ id: string }>(sql`select distinct e.id from unified_movements m
+): Promise<{ id: string }[]> {
+  const burned = await db.all<{ id: string }>(sql`select distinct i.transfer_id as id from unified_movements m
       join unified_intents i on i.spec_hash = m.spec_hash
-      join entity_unified_transfers e on e.entity_id = ${entityId} and e.id = i.transfer_id
-    where m.blockchain = ${blockchain} and m.block_hash = any(${blockHashes}::text[]) and m.tx_hash = ${txHash}
-    order by e.id limit 20`)
+    where m.blockchain = ${blockchain} and m.block_hash = any(${blockHashes}::text[]) and m.tx_hash = ${txHash}`)
+  if (burned.length === 0) return []
+  return db.all<{ id: string }>(sql`select id from entity_unified_transfers
+    where entity_id = ${entityId} and id = any(${burned.map(({ id }) => id)}::uuid[]) order by id limit 20`)
+}

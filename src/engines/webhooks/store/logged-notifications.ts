@@ -102,7 +102,7 @@ export const notificationsPage = (
       ofDelivery.length === 0
         ? undefined
         : sql`exists (select 1 from notification_deliveries w
-            where ${allOf([sql`w.entity_id = n.entity_id and w.message_id = n.id`, ...ofDelivery])} offset 0)`,
+            where ${allOf([sql`w.entity_id = ${entityId} and w.message_id = n.id`, ...ofDelivery])} offset 0)`,
     ],
   }
   const isOfFew = subscriptionId !== undefined || (state !== undefined && state !== 'delivered')
