@@ -1,5 +1,7 @@
 import { permissive, setPolicy } from '#custody/policy/index'
+import { isAddressRange } from '#lib/address-ranges'
 import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
 import {
   findEntity,
   insertApiKey,
@@ -13,7 +15,7 @@ import { readDatabaseClock } from '#runtime/clock/database-clock'
 import type { Database, Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { type EntityEnvironment, type KeyScope, keyScopes } from '#runtime/scope'
-import { type Command, chooseAction, type ParsedArgs, textFlag, UsageError } from './command.ts'
+import { type Command, chooseAction, numberFlag, type ParsedArgs, textFlag, UsageError } from './command.ts'
 import { connectionOptions, withDatabase } from './connection.ts'
 import { requireEntityId } from './entity-scope.ts'
 import { readPolicy } from './policy-file.ts'
@@ -21,8 +23,8 @@ import { jsonOption, printRow, printRows } from './table.ts'
 
 export const keysCommand: Command = {
   usage: `bezant keys create-entity --name NAME [--environment TEST|LIVE] [--policy permissive|FILE]
-       bezant keys create --entity ID [--scope api,operator:read,operator:write]
-       bezant keys create --entity ID --client
+       bezant keys create --entity ID [--scope api,operator:read,operator:write] [--expires-in DAYS] [--allow A,B]
+       bezant keys create --entity ID --client [--expires-in DAYS]
        bezant keys revoke --key ID
        bezant keys list [--entity ID]
 
@@ -31,7 +33,8 @@ export const keysCommand: Command = {
   revoke         revokes a key: it stops working within a second.
   list           lists the entities or, with --entity, the keys of one, without their secrets.
 
-A key is shown only once, when it is created. A client key may stand in a page: it opens the JSON-RPC endpoint of modular
+A key is shown only once, when it is created. --allow binds it to addresses and networks, from which alone it works then:
+behind a proxy, those that the proxies of BEZANT_PROXIES report. A client key may stand in a page: it opens the JSON-RPC endpoint of modular
 wallets and nothing else.`,
   takesArguments: true,
   options: {
@@ -58,6 +61,18 @@ wallets and nothing else.`,
       value: 'A,B',
       about: `Scopes of the new API key: ${keyScopes.join(', ')}.`,
       default: 'api',
+    },
+    'expires-in': {
+      type: 'string',
+      value: 'DAYS',
+      about: 'Days until the new key stops working.',
+      default: 'never',
+    },
+    allow: {
+      type: 'string',
+      value: 'A,B',
+      about: 'Addresses and networks from which the new key may be used, such as 10.0.0.7,10.1.0.0/16.',
+      default: 'all',
     },
     client: { type: 'boolean', about: 'Create a client key, which a page may hold.' },
     key: {
@@ -105,9 +120,12 @@ const actions: Record<string, KeyAction> = {
     const scopes = scopesOf(args)
     const { id, environment } = await requireEntity(database, requireEntityId('keys', args))
     const nowMs = (await readDatabaseClock(database)).nowMs()
-    const key = await database.tx((tx) => createKey(tx, { entityId: id, environment, scopes, nowMs }))
+    const limits = limitsOf(args, nowMs)
+    const key = await database.tx((tx) =>
+      createKey(tx, { entityId: id, environment, scopes, nowMs, ...limits }),
+    )
     const name = scopes.includes('client') ? 'clientKey' : 'apiKey'
-    printRow(args, { entity: id, scopes: scopes.join(' '), [name]: key })
+    printRow(args, { entity: id, scopes: scopes.join(' '), ...shownLimits(limits), [name]: key })
     return 0
   },
   revoke: async (database, args) => {
@@ -131,20 +149,59 @@ const actions: Record<string, KeyAction> = {
       return 0
     }
     const keys = await listApiKeys(database, (await requireEntity(database, id)).id)
-    const rows = keys.map((key) => ({ ...key, scopes: key.scopes.join(' ') }))
-    printRows(args, rows, ['id', 'scopes', 'createDate', 'revokedDate'])
+    const rows = keys.map((key) => ({
+      ...key,
+      scopes: key.scopes.join(' '),
+      allowedAddresses: key.allowedAddresses?.join(' ') ?? null,
+    }))
+    printRows(args, rows, [
+      'id',
+      'scopes',
+      'createDate',
+      'expireDate',
+      'allowedAddresses',
+      'usedDate',
+      'usedAddress',
+      'revokedDate',
+    ])
     return 0
   },
 }
 
 async function createKey(tx: Db, input: NewApiKey & { scopes: readonly KeyScope[] }) {
-  const { entityId, scopes, nowMs } = input
+  const { entityId, scopes, nowMs, expireDate, allowedAddresses } = input
   const key = await insertApiKey(tx, input)
+  const data = { scopes, ...(expireDate && { expireDate }), ...(allowedAddresses && { allowedAddresses }) }
   await recordChanges(tx, nowMs, [
-    { entityId, actor: 'operator', type: 'apiKey.created', resourceId: key.id, data: { scopes } },
+    { entityId, actor: 'operator', type: 'apiKey.created', resourceId: key.id, data },
   ])
   return key.text
 }
+
+type LimitsOfKey = Pick<NewApiKey, 'expireDate' | 'allowedAddresses'>
+
+function limitsOf(args: ParsedArgs, nowMs: number): LimitsOfKey {
+  const days = numberFlag(args, 'expires-in', 3_650)
+  const ranges = textFlag(args, 'allow')
+    ?.split(',')
+    .map((range) => range.trim())
+  const wrong = ranges?.find((range) => !isAddressRange(range))
+  if (wrong !== undefined)
+    throw new UsageError(
+      `--allow must be addresses and networks such as 10.0.0.7,10.1.0.0/16, not "${wrong}"`,
+    )
+  if (ranges && ranges.length > 32)
+    throw new UsageError('--allow must name 32 addresses and networks at most')
+  return {
+    ...(days !== undefined && { expireDate: formatInstant(nowMs + days * 86_400_000) }),
+    ...(ranges && { allowedAddresses: ranges }),
+  }
+}
+
+const shownLimits = ({ expireDate, allowedAddresses }: LimitsOfKey) => ({
+  ...(expireDate && { expireDate }),
+  ...(allowedAddresses && { allowedAddresses: allowedAddresses.join(' ') }),
+})
 
 function scopesOf(args: ParsedArgs): KeyScope[] {
   const scope = textFlag(args, 'scope')

@@ -30,6 +30,16 @@ export const errorKinds = {
     status: 401,
     text: 'The API key carries no TEST_API_KEY or LIVE_API_KEY prefix.',
   },
+  keyExpired: {
+    code: 178143,
+    status: 401,
+    text: 'The API key has expired: make another one with bezant keys create.',
+  },
+  keyElsewhere: {
+    code: 178144,
+    status: 403,
+    text: 'Forbidden: the API key may not be used from this address.',
+  },
   forbidden: { code: 3, status: 403, text: 'Forbidden: this API key may not call this operation.' },
   notFound: { code: 404, status: 404, text: 'Resource not found.' },
   conflict: {

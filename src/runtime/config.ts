@@ -1,5 +1,5 @@
-import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
+import { isAddressRange } from '#lib/address-ranges'
 import { isCountry } from '#lib/countries'
 import { isUuid } from '#lib/ids'
 import { newestCore, type ScaCore } from '#lib/sca-cores'
@@ -472,20 +472,11 @@ const isSecureOrigin = (text: string) => parseOrigin(text)?.protocol === 'https:
 function proxiesOf(environment: EnvironmentVariables): string[] {
   const names = (environment['BEZANT_PROXIES'] ?? '').split(',').map((name) => name.trim())
   const given = names.filter((name) => name !== '')
-  for (const name of given) {
-    const [address = '', bits, ...rest] = name.split('/')
-    const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
-    if (
-      rest.length === 0 &&
-      most > 0 &&
-      (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))
-    )
-      continue
-    throw new Error(
-      `BEZANT_PROXIES must be addresses and networks such as 10.0.0.7,10.1.0.0/16, not "${name}"`,
-    )
-  }
-  return given
+  const wrong = given.find((name) => !isAddressRange(name))
+  if (wrong === undefined) return given
+  throw new Error(
+    `BEZANT_PROXIES must be addresses and networks such as 10.0.0.7,10.1.0.0/16, not "${wrong}"`,
+  )
 }
 
 function failpointPlanOf(environment: EnvironmentVariables): FailpointPlan | undefined {

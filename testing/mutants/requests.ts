@@ -58,7 +58,19 @@ export const requestMutants: readonly Mutant[] = [
   {
     name: 'key-beyond-its-maker',
     about: 'a key for operators makes one that opens the interface of customers',
-    edits: [edit('src/api/operator/api-keys.ts', 'requireScopes(wanted, await makerScopes(ctx))', '')],
+    edits: [edit('src/api/operator/api-keys.ts', 'requireScopes(wanted, maker.scopes)', '')],
     test: proof('src/api/operator/control.test.ts', 'property 182: a key makes no key with more scopes'),
+  },
+  {
+    name: 'key-used-elsewhere',
+    about: 'a key that is bound to addresses works from all',
+    edits: [
+      edit(
+        'src/runtime/auth/authenticate.ts',
+        '!isInRanges(address, allowedAddresses)',
+        'allowedAddresses.length === 0',
+      ),
+    ],
+    test: proof('src/api/operator/key-limits.test.ts', 'property 296: a key works from its addresses alone'),
   },
 ]

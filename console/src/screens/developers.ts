@@ -317,7 +317,21 @@ export const events: ListScreen<Row> = {
   empty: { text: 'Nothing has happened yet.' },
 }
 
-type Key = Row & { scopes: string[]; isOwn: boolean; revokedDate?: string; createDate: string }
+type Key = Row & {
+  scopes: string[]
+  isOwn: boolean
+  createDate: string
+  expireDate?: string
+  allowedAddresses?: string[]
+  usedDate?: string
+  usedAddress?: string
+  revokedDate?: string
+}
+
+const stateOfKey = ({ revokedDate, expireDate }: Key) => {
+  if (revokedDate) return 'revoked'
+  return expireDate && Date.parse(expireDate) <= Date.now() ? 'expired' : 'active'
+}
 
 export const keys: ListScreen<Key> = {
   title: 'API keys',
@@ -326,11 +340,15 @@ export const keys: ListScreen<Key> = {
     { title: 'Key', cell: (key) => id(key.id), place: 'title' },
     { title: 'Scopes', cell: ({ scopes }) => text(scopes.join(', ')), place: 'below' },
     { title: 'Created', cell: ({ createDate }) => time(createDate), place: 'below' },
+    { title: 'Last used', cell: ({ usedDate }) => time(usedDate) },
+    { title: 'Expires', cell: ({ expireDate }) => time(expireDate) },
     {
       title: 'State',
       place: 'state',
-      cell: ({ revokedDate, isOwn }) =>
-        status(revokedDate ? 'revoked' : isOwn ? 'in use here' : 'active', revokedDate ? 'idle' : 'good'),
+      cell: (key) => {
+        const state = stateOfKey(key)
+        return status(key.isOwn ? 'in use here' : state, state === 'active' ? 'good' : 'idle')
+      },
     },
   ],
   hrefOf: (key) => `/keys/${key.id}`,
@@ -351,10 +369,19 @@ export const keys: ListScreen<Key> = {
             { value: 'client', title: 'client: the JSON-RPC endpoint of pages' },
           ],
         },
+        { name: 'expireDate', title: 'Expires', hint: 'An instant', isOptional: true },
+        {
+          name: 'allowedAddresses',
+          title: 'Addresses',
+          hint: 'IP addresses and networks, such as 10.0.0.7, 10.1.0.0/16',
+          isOptional: true,
+        },
       ],
-      async run(_, { scopes = '' }) {
+      async run(_, { scopes = '', expireDate, allowedAddresses }) {
         const { data } = await ask<{ key: string }>('POST', '/operator/apiKeys', {
           scopes: scopes.split(','),
+          ...(expireDate && { expireDate }),
+          ...(allowedAddresses && { allowedAddresses: allowedAddresses.split(/[\s,]+/).filter(Boolean) }),
         })
         return { secret: { title: 'The new key.', text: data.key } }
       },
@@ -380,10 +407,17 @@ export const key: DetailScreen<Key> = {
   list: { title: 'API keys', href: '/keys' },
   pathOf: (keyId) => `/operator/apiKeys/${keyId}`,
   titleOf: ({ scopes }) => (scopes ? `Key for ${scopes.join(', ')}` : 'API key'),
-  stateOf: ({ revokedDate }) => (revokedDate ? 'revoked' : 'active'),
+  stateOf: stateOfKey,
   facts: [
     { title: 'Scopes', cell: ({ scopes }) => text(scopes?.join(', ')) },
     { title: 'Created', cell: ({ createDate }) => time(createDate) },
+    { title: 'Expires', cell: ({ expireDate }) => time(expireDate) },
+    {
+      title: 'May be used from',
+      cell: ({ allowedAddresses }) => text(allowedAddresses?.join(', ') ?? 'everywhere'),
+    },
+    { title: 'Last used', cell: ({ usedDate }) => time(usedDate) },
+    { title: 'Last used from', cell: ({ usedAddress }) => mono(usedAddress) },
     { title: 'Revoked', cell: ({ revokedDate }) => time(revokedDate) },
   ],
   actions: [{ ...revokeKey, isOffered: (item) => !(item as Key).revokedDate }],

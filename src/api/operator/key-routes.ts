@@ -42,13 +42,13 @@ export const operatorKeyEndpoints = [
     operationId: 'createOperatorApiKey',
     summary: 'Create an API key',
     description:
-      'Creates a key, and shows it this once. It has no scope that the key of the request lacks; a client key needs one of the scope api. When the answer is lost, revoke the newest key of the list and create another one.',
+      'Creates a key, and shows it this once. It has no scope that the key of the request lacks, does not outlive it, and may be used nowhere else; a client key needs one of the scope api. When the answer is lost, revoke the newest key of the list and create another one.',
     tag,
     auth: 'operator:write',
     body: apiKeyBody,
     status: 201,
     response: createdKeySchema,
-    errors: ['apiKeyScopeMissing'],
+    errors: ['apiKeyScopeMissing', 'apiKeyLimitsExceeded'],
     verb: (ctx: Ctx, { body }) => createKey(ctx, body),
   }),
   endpoint({

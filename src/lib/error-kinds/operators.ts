@@ -23,6 +23,11 @@ export const operatorErrorKinds = {
     status: 403,
     text: 'Forbidden: a key cannot be made with more scopes than the key of the request has.',
   },
+  apiKeyLimitsExceeded: {
+    code: 3,
+    status: 403,
+    text: 'Forbidden: a key cannot outlive the key of the request, or be used where that may not be used.',
+  },
   apiKeyInUse: {
     code: 409,
     status: 409,

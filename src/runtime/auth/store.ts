@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { newId, uuidIn } from '#lib/ids'
+import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
@@ -14,6 +15,11 @@ export type ApiKey = {
   appId: string
   secretHash: Buffer
   scopes: KeyScope[]
+  expireDate: string | null
+  /** Addresses and networks from which it may be used; null for all. */
+  allowedAddresses: string[] | null
+  /** Its last use, to two minutes. */
+  usedDate: string | null
 }
 
 type NewEntity = {
@@ -27,7 +33,7 @@ type NewEntity = {
 export async function insertEntity(tx: Db, entity: NewEntity): Promise<void> {
   const appId = entity.appId ?? newId(entity.nowMs)
   await tx.run(sql`insert into entities (id, environment, name, app_id, create_date)
-    values (${entity.id}, ${entity.environment}, ${entity.name}, ${appId}, ${new Date(entity.nowMs).toISOString()})
+    values (${entity.id}, ${entity.environment}, ${entity.name}, ${appId}, ${formatInstant(entity.nowMs)})
     on conflict (id) do nothing`)
 }
 
@@ -62,6 +68,10 @@ export type NewApiKey = {
   secret?: string
   /** Default: `api` alone. */
   scopes?: readonly KeyScope[]
+  /** When it ends; default: never. */
+  expireDate?: string | undefined
+  /** Addresses and networks from which it may be used; default: all. */
+  allowedAddresses?: readonly string[] | undefined
 }
 
 /** Creates a key and returns its text, which is shown once and never stored. */
@@ -69,26 +79,39 @@ export async function insertApiKey(tx: Db, key: NewApiKey): Promise<{ id: string
   const id = key.id ?? newId(key.nowMs)
   const secret = key.secret ?? randomBytes(32).toString('hex')
   const scopes = key.scopes ?? ['api']
-  await tx.run(sql`insert into api_keys (entity_id, id, secret_hash, scopes, create_date)
-    values (${key.entityId}, ${id}, ${hashSecret(secret)}, ${scopes}::text[], ${new Date(key.nowMs).toISOString()})
+  await tx.run(sql`insert into api_keys (entity_id, id, secret_hash, scopes, create_date, expire_date, allowed_addresses)
+    values (${key.entityId}, ${id}, ${hashSecret(secret)}, ${scopes}::text[], ${formatInstant(key.nowMs)},
+      ${key.expireDate ?? null}, ${key.allowedAddresses ?? null}::text[])
     on conflict (entity_id, id) do update set scopes = excluded.scopes`)
   return { id, text: keyText(prefixOf({ ...key, scopes }), id, secret) }
 }
 
 export const listApiKeys = (db: Db, entityId: string) =>
   db.all<ListedKey>(
-    sql`select id, scopes, create_date, revoked_date
-      from api_keys where entity_id = ${entityId} order by create_date, id`,
+    sql`select ${listedColumns} from api_keys k where k.entity_id = ${entityId} order by k.create_date, k.id`,
   )
 
-export type ListedKey = { id: string; scopes: KeyScope[]; createDate: string; revokedDate: string | null }
+export type ListedKey = {
+  id: string
+  scopes: KeyScope[]
+  createDate: string
+  expireDate: string | null
+  allowedAddresses: string[] | null
+  /** Its last use, to two minutes. */
+  usedDate: string | null
+  usedAddress: string | null
+  revokedDate: string | null
+}
+
+const listedColumns = sql`k.id, k.scopes, k.create_date, k.expire_date, k.allowed_addresses, k.used_date,
+  host(k.used_address) as used_address, k.revoked_date`
 
 /** The keys of an entity, also the revoked ones, newest first. */
 export const apiKeysPage = (db: Db, entityId: string, page: PageQuery) =>
   readPage<ListedKey>(
     db,
     {
-      columns: sql`k.id, k.scopes, k.create_date, k.revoked_date`,
+      columns: listedColumns,
       from: sql`api_keys k`,
       alias: 'k',
       scope: sql`k.entity_id = ${entityId}`,
@@ -99,24 +122,37 @@ export const apiKeysPage = (db: Db, entityId: string, page: PageQuery) =>
 
 /** A key of the entity, revoked or not. With `lock`, it is not revoked until the `tx` ends. */
 export const findApiKey = (db: Db, entityId: string, id: string, { lock }: { lock: boolean }) =>
-  db.maybe<ListedKey>(sql`select k.id, k.scopes, k.create_date, k.revoked_date from api_keys k
+  db.maybe<ListedKey>(sql`select ${listedColumns} from api_keys k
     where k.entity_id = ${entityId} and k.id = ${id} ${lock ? sql`for no key update` : sql``}`)
 
 /** Revokes a key; it stops working within a second on every process. Returns the key, if it was a live one. */
 export function revokeApiKey(tx: Db, id: string, nowMs: number) {
-  const at = new Date(nowMs).toISOString()
-  return tx.maybe<{ id: string; entityId: string }>(sql`update api_keys set revoked_date = ${at}
+  return tx.maybe<{
+    id: string
+    entityId: string
+  }>(sql`update api_keys set revoked_date = ${formatInstant(nowMs)}
     where id::text = ${uuidIn(id) ?? ''} and revoked_date is null returning id, entity_id`)
 }
 
 /** Revokes a key of this entity. False if it was revoked before. */
 export const revokeOwnKey = async (tx: Db, entityId: string, id: string, nowMs: number): Promise<boolean> =>
-  (await tx.run(sql`update api_keys set revoked_date = ${new Date(nowMs).toISOString()}
+  (await tx.run(sql`update api_keys set revoked_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and id = ${id} and revoked_date is null`)) === 1
 
-/** Returns the keys with these ids that are not revoked. */
+/** Notes a use of a key. */
+export const touchApiKey = (
+  db: Db,
+  { entityId, id }: Pick<ApiKey, 'entityId' | 'id'>,
+  address: string,
+  nowMs: number,
+) =>
+  db.run(sql`update api_keys set used_date = ${formatInstant(nowMs)}, used_address = ${address}::inet
+    where entity_id = ${entityId} and id = ${id}`)
+
+/** Returns the keys with these ids that are not revoked; expired ones, too. */
 export const findApiKeys = (db: Db, ids: readonly string[]) =>
-  db.all<ApiKey>(sql`select k.id, k.entity_id, k.secret_hash, k.scopes, e.environment, e.app_id
+  db.all<ApiKey>(sql`select k.id, k.entity_id, k.secret_hash, k.scopes, k.expire_date, k.allowed_addresses, k.used_date,
+      e.environment, e.app_id
     from api_keys k join entities e on e.id = k.entity_id
     where k.id = any(${ids}::uuid[]) and k.revoked_date is null`)
 

@@ -48,7 +48,7 @@ export async function admitRequests(
       holder =
         readMember && token !== undefined
           ? await admitMember(readMember, token, request, request.routeOptions.config)
-          : await authenticate(authorization)
+          : await authenticate(authorization, request.ip)
     } catch (error) {
       await limit(request, reply, normalizeIP(request.ip))
       throw error

@@ -95,7 +95,7 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
     server.addHook('onRequest', async ({ routeOptions, url, headers }) =>
       guard({ path: routeOptions.url ?? url, headers }),
     )
-  const authenticate = createAuthenticate(input.scope.database.reading, config, input.refusal)
+  const authenticate = createAuthenticate(input.scope, input.refusal)
   const callerOf = await admitRequests(server, authenticate, config.requestsPerSecondMax, input.readMember)
   if (input.pages) {
     await registerReferencePage(server, { ...input, ...input.pages, baseUrl: () => config.publicUrl })

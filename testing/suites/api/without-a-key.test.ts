@@ -210,7 +210,10 @@ describe('made-up keys', () => {
       most = Math.max(most, (under += 1))
       return harness.database.all<never>(query).finally(() => (under -= 1))
     }
-    const authenticate = createAuthenticate({ ...harness.database, all }, harness.ctx.config)
+    const { database, ctx } = harness
+    const { reading } = database
+    const check = createAuthenticate({ ...ctx, database: { ...database, reading: { ...reading, all } } })
+    const authenticate = (header: string) => check(header, '127.0.0.1')
     const ours = `Bearer ${harness.apiKey}`
     expect((await authenticate(ours)).entity.id).toBe(harness.entityId)
     queries = 0

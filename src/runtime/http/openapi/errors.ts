@@ -16,7 +16,7 @@ export function errorsOf(endpoint: Endpoint<never>): readonly ErrorName[] {
     ...(endpoint.collection ? (['cursorNotFound', 'cursorNotUuid'] as const) : []),
     ...(endpoint.auth === 'none' || endpoint.auth === 'user'
       ? []
-      : (['unauthorized', 'keyWithoutPrefix', 'forbidden'] as const)),
+      : (['unauthorized', 'keyWithoutPrefix', 'keyExpired', 'keyElsewhere', 'forbidden'] as const)),
     ...(endpoint.userToken || endpoint.auth === 'user' ? userTokenErrors : []),
     ...(endpoint.raw ? (['requestTimeout', 'payloadTooLarge'] as const) : []),
     ...(endpoint.body ? (['requestTimeout', 'payloadTooLarge', 'unsupportedMediaType'] as const) : []),
