@@ -5,6 +5,6 @@ alter table api_keys
   add column allowed_addresses text[],
   -- Less than two minutes before the newest use.
   add column used_date timestamptz(3),
-  add column used_address inet,
+  add column used_address text,
   add constraint api_keys_expires_later check (expire_date > create_date),
   add constraint api_keys_few_addresses check (cardinality(allowed_addresses) between 1 and 32);

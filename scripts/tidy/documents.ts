@@ -74,7 +74,7 @@ export const settingRule: Rule = {
     const setting = /\bBEZANT_[A-Z_]*[A-Z]\b/g
     const read = matchesIn(
       repository,
-      /^(src\/runtime\/config\.ts|examples\/.*\.mjs|testing\/runner\/global-setup\.ts)$/,
+      /^(src\/runtime\/config\.ts|examples\/.*\.mjs|testing\/runner\/run-server\.ts)$/,
       setting,
     )
     const documented = matchesIn(repository, /\.md$/, setting)

@@ -70,7 +70,7 @@ process.once('SIGTERM', () => {
   process.exit(143)
 })
 
-const server = await startRunServer(process.env['DATABASE_URL'] || undefined)
+const server = await startRunServer()
 const { worker } = await compilePrograms()
 const results = await runMatrix({
   runServer: server.url,

@@ -1,4 +1,6 @@
 import { type Connection, type Database, openAsOwner, openDatabase, raw, sql } from '#runtime/db/db'
+import { tableKind } from '#runtime/db/distribute'
+import { isOneServer } from './one-server.ts'
 
 /**
  * Tables that a refused request may write: a ciphertext counts as used, and an entry as made, after a refusal too. The
@@ -9,9 +11,9 @@ const writtenWhenRefused = new Set(['spent_ciphertexts', 'login_codes', 'login_l
 /** Records every committed write to every table. Only meaningful while no engine runs. */
 export type WriteWatch = {
   /** Marks a point in time: rows committed later come after it. */
-  mark(): Promise<number>
+  mark(): Promise<string>
   /** Number of rows written since `mark`, by operation and table, such as `insert wallets`; empty without writes. */
-  since(mark: number): Promise<Record<string, number>>
+  since(mark: string): Promise<Record<string, number>>
   close(): Promise<void>
 }
 
@@ -22,33 +24,85 @@ export type WriteWatch = {
 export async function watchWrites(connection: Connection): Promise<WriteWatch> {
   const owner = openAsOwner(connection)
   const tables = (await tableNames(owner)).filter((name) => !writtenWhenRefused.has(name))
-  await owner.script(`
-    create table written_rows (id bigint generated always as identity primary key, what text not null);
-    create function note_write() returns trigger language plpgsql security definer as $$
+  const placed = isOneServer ? new Set<string>() : await placedTables(owner)
+  await onEachNode(
+    owner,
+    `create table written_rows (at timestamptz not null default clock_timestamp(), what text not null);
+    create index on written_rows (at);
+    grant select on written_rows to bezant_runtime;
+    create function note_write() returns trigger language plpgsql security definer as $note$
       begin
-        insert into written_rows (what) values (lower(tg_op) || ' ' || tg_table_name);
+        insert into written_rows (what) values (lower(tg_op) || ' ' || regexp_replace(tg_table_name, '_d{6,}$', ''));
         return null;
-      end $$;`)
+      end $note$;`,
+  )
   // Table by table: with locks on several, this and work under way could wait for each other.
   for (const name of tables)
-    await owner.script(`
-      create trigger note_write after insert or delete on "${name}" for each row execute function note_write();
-      create trigger note_update after update on "${name}" for each row when (old.* is distinct from new.*)
-        execute function note_write();`)
-  const reader = openDatabase(connection, 1)
-  await owner.script('grant select on written_rows to bezant_runtime')
+    for (const statement of [
+      `create trigger note_write after insert or delete on %s for each row execute function note_write()`,
+      `create trigger note_update after update on %s for each row when (old.* is distinct from new.*) execute function note_write()`,
+    ])
+      if (placed.has(name)) await onShards(owner, name, statement)
+      else await owner.script(statement.replace('%s', `"${name}"`))
   await owner.close()
+  const reader = openDatabase(connection, 1)
   return {
-    mark: async () =>
-      (await reader.one<{ id: number }>(sql`select coalesce(max(id), 0) as id from written_rows`)).id,
+    mark: async () => (await reader.one<{ at: string }>(sql`select clock_timestamp()::text as at`)).at,
     since: async (mark) => {
-      const rows = await reader.all<{ what: string; count: number }>(
-        sql`select what, count(*) as count from written_rows where id > ${mark} group by what order by what`,
-      )
+      const rows = await notedSince(reader, mark)
       return Object.fromEntries(rows.map(({ what, count }) => [what, count]))
     },
     close: () => reader.close(),
   }
+}
+
+const countedSince = (mark: string) =>
+  `select what, count(*)::integer as count from written_rows where at > '${mark}' group by what`
+
+/** Rows noted on all nodes. */
+async function notedSince(reader: Database, mark: string): Promise<{ what: string; count: number }[]> {
+  const noted = `with noted as (${countedSince(mark)}) select coalesce(json_agg(noted), '[]') from noted`
+  const found = isOneServer
+    ? sql`${raw(noted)}`
+    : sql`select result::json as coalesce from run_command_on_all_nodes(${noted})`
+  const counts = new Map<string, number>()
+  for (const { coalesce } of await reader.all<{ coalesce: { what: string; count: number }[] }>(found))
+    for (const { what, count } of coalesce) {
+      const before = counts.get(what) ?? 0
+      counts.set(what, isOnEachNode(what) ? Math.max(before, count) : before + count)
+    }
+  return [...counts].sort().map(([what, count]) => ({ what, count }))
+}
+
+const isOnEachNode = (what: string) =>
+  tableKind({ name: what.split(' ')[1]!, hasEntityId: false }) === 'shared'
+
+/** Runs statements on each server that has a part of the tables. */
+async function onEachNode(owner: Database, statements: string): Promise<void> {
+  if (isOneServer) return owner.script(statements)
+  const text = `do $apart$ begin perform set_config('citus.enable_ddl_propagation', 'off', true);
+    execute $all$${statements}$all$; end $apart$`
+  const failed = await owner.all<{ result: string }>(
+    sql`select result from run_command_on_all_nodes(${text}) where not success`,
+  )
+  if (failed[0]) throw new Error(failed[0].result)
+}
+
+/** The tables of which Citus has parts of its own. */
+const placedTables = async (owner: Database): Promise<ReadonlySet<string>> =>
+  new Set(
+    (
+      await owner.all<{ name: string }>(
+        sql`select logicalrelid::regclass::text as name from pg_dist_partition`,
+      )
+    ).map(({ name }) => name),
+  )
+
+async function onShards(owner: Database, table: string, statement: string): Promise<void> {
+  const failed = await owner.all<{ result: string }>(
+    sql`select result from run_command_on_placements(${table}::text::regclass, ${statement}) where not success`,
+  )
+  if (failed[0]) throw new Error(failed[0].result)
 }
 
 /** Number of rows by which each table grew, of the writes of a `WriteWatch`. */

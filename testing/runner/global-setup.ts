@@ -8,10 +8,7 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { url, stop } = await startRunServer(
-    process.env['DATABASE_URL'] || undefined,
-    process.env['BEZANT_TEST_DISTRIBUTED_URL'] || undefined,
-  )
+  const { url, stop } = await startRunServer()
   project.provide('runServer', url)
   return stop
 }

@@ -17,13 +17,12 @@ export type RunServer = { url: string; stop(): Promise<void> }
  * Makes the temporary directory of the run, and starts nothing but a listener: databases and programs are made when the first
  * test asks for one.
  */
-export async function startRunServer(
-  databaseUrl: string | undefined,
-  distributedUrl?: string | undefined,
-): Promise<RunServer> {
+export async function startRunServer(): Promise<RunServer> {
   const removeDirectory = await openTemporaryDirectory()
-  const isPartitioned = process.env['TEST_PARTITIONED'] === '1'
-  const databases = serveDatabases(databaseUrl, { distributedUrl, isPartitioned })
+  const databases = serveDatabases(process.env['DATABASE_URL'] || undefined, {
+    distributedUrl: process.env['BEZANT_TEST_DISTRIBUTED_URL'] || undefined,
+    isPartitioned: process.env['TEST_PARTITIONED'] === '1',
+  })
   let compiling: Promise<ProgramFiles> | undefined
   let using: Promise<string> | undefined
   const programs = () => (compiling ??= compilePrograms())

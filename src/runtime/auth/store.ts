@@ -104,7 +104,7 @@ export type ListedKey = {
 }
 
 const listedColumns = sql`k.id, k.scopes, k.create_date, k.expire_date, k.allowed_addresses, k.used_date,
-  host(k.used_address) as used_address, k.revoked_date`
+  k.used_address, k.revoked_date`
 
 /** The keys of an entity, also the revoked ones, newest first. */
 export const apiKeysPage = (db: Db, entityId: string, page: PageQuery) =>
@@ -146,7 +146,7 @@ export const touchApiKey = (
   address: string,
   nowMs: number,
 ) =>
-  db.run(sql`update api_keys set used_date = ${formatInstant(nowMs)}, used_address = ${address}::inet
+  db.run(sql`update api_keys set used_date = ${formatInstant(nowMs)}, used_address = ${address}
     where entity_id = ${entityId} and id = ${id}`)
 
 /** Returns the keys with these ids that are not revoked; expired ones, too. */

@@ -4,6 +4,7 @@ import { type Database, openAsOwner, sql } from '#runtime/db/db'
 import { distributeTables, forgottenTables, tableKind } from '#runtime/db/distribute'
 import { distributedForms } from '#runtime/db/migrate'
 import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
+import { itOnOneServer } from '#testing/databases/one-server'
 import { membersOf, namesIn, type Part, partOf } from '#testing/databases/statement-parts'
 import { readCoordinatorRelations, readMigrations } from '#testing/databases/tenant-columns'
 
@@ -44,36 +45,40 @@ const statementsOf = (body: string) =>
   })
 
 describe('property 287: every table can be distributed by its kind', () => {
-  it('keys of tenants name the tenant, and foreign keys stay with one tenant or lead to shared tables', async () => {
-    const kindOf = await kinds()
-    expect([...kindOf.values()].filter((kind) => kind === 'tenants').length).toBeGreaterThan(100)
-    const unique = await owner.all<{
-      name: string
-      table: string
-      columns: string[]
-    }>(sql`select i.relname as name,
+  itOnOneServer(
+    'keys of tenants name the tenant, and foreign keys stay with one tenant or lead to shared tables',
+    async () => {
+      const kindOf = await kinds()
+      expect([...kindOf.values()].filter((kind) => kind === 'tenants').length).toBeGreaterThan(100)
+      const unique = await owner.all<{
+        name: string
+        table: string
+        columns: string[]
+      }>(sql`select i.relname as name,
         c.relname as table, array(select a.attname::text from pg_attribute a where a.attrelid = i.oid) as columns
       from pg_index x join pg_class i on i.oid = x.indexrelid join pg_class c on c.oid = x.indrelid
       where x.indisunique and c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`)
-    expect(
-      unique.filter(
-        ({ table, columns }) => kindOf.get(table) === 'tenants' && !columns.includes(tenantOf(table)),
-      ),
-    ).toEqual([])
-    type Key = { name: string; from: string; to: string; pairs: string[] }
-    const foreign = await owner.all<Key>(sql`select k.conname as name, c.relname as "from", f.relname as "to",
+      expect(
+        unique.filter(
+          ({ table, columns }) => kindOf.get(table) === 'tenants' && !columns.includes(tenantOf(table)),
+        ),
+      ).toEqual([])
+      type Key = { name: string; from: string; to: string; pairs: string[] }
+      const foreign =
+        await owner.all<Key>(sql`select k.conname as name, c.relname as "from", f.relname as "to",
         array(select a.attname || '>' || b.attname from unnest(k.conkey, k.confkey) as n(x, y)
           join pg_attribute a on a.attrelid = k.conrelid and a.attnum = n.x
           join pg_attribute b on b.attrelid = k.confrelid and b.attnum = n.y) as pairs
       from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_class f on f.oid = k.confrelid where k.contype = 'f'`)
-    const fits = ({ from, to, pairs }: Key) => {
-      const [ofRows, ofKeys] = [kindOf.get(from), kindOf.get(to)]
-      if (ofKeys === 'tenants')
-        return ofRows === 'tenants' && pairs.includes(`${tenantOf(from)}>${tenantOf(to)}`)
-      return ofKeys === 'shared' || ofRows === 'local'
-    }
-    expect(foreign.filter((key) => !fits(key))).toEqual([])
-  })
+      const fits = ({ from, to, pairs }: Key) => {
+        const [ofRows, ofKeys] = [kindOf.get(from), kindOf.get(to)]
+        if (ofKeys === 'tenants')
+          return ofRows === 'tenants' && pairs.includes(`${tenantOf(from)}>${tenantOf(to)}`)
+        return ofKeys === 'shared' || ofRows === 'local'
+      }
+      expect(foreign.filter((key) => !fits(key))).toEqual([])
+    },
+  )
 
   it('the form of a trigger for distributed servers follows the migration that made it last', async () => {
     const stated = [
@@ -110,11 +115,14 @@ describe('property 287: every table can be distributed by its kind', () => {
     expect(onColumns).toEqual([])
   })
 
-  it('no trigger that a truncation fires refuses anything else, since no shard has it', async () => {
-    const mixed = await owner.all(sql`select tgname from pg_trigger
+  itOnOneServer(
+    'no trigger that a truncation fires refuses anything else, since no shard has it',
+    async () => {
+      const mixed = await owner.all(sql`select tgname from pg_trigger
       where not tgisinternal and (tgtype & 32) <> 0 and (tgtype & (4 | 8 | 16)) <> 0`)
-    expect(mixed).toEqual([])
-  })
+      expect(mixed).toEqual([])
+    },
+  )
 
   it('statements of triggers never join transition tables with other tables', async () => {
     const functions = await owner.all<{ name: string; body: string }>(sql`select distinct p.proname as name,
@@ -153,7 +161,7 @@ describe('property 287: every table can be distributed by its kind', () => {
         ).toEqual([])
   })
 
-  it('a server without Citus is told so, and nothing of it is missing', async () => {
+  itOnOneServer('a server without Citus is told so, and nothing of it is missing', async () => {
     await expect(distributeTables(test.connection, () => undefined)).rejects.toThrow(
       /cannot be distributed: nothing was changed|the extension citus is not in this database/,
     )

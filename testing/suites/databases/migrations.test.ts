@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openAsOwner } from '#runtime/db/db'
 import { cloneDatabase } from '#testing/databases/database'
+import { itOnOneServer } from '#testing/databases/one-server'
 import { testMigration } from '#testing/databases/test-migration'
 import { movesData } from '../../../scripts/tidy/moves-data.ts'
 
@@ -30,7 +31,7 @@ async function writeFiles(files: Record<string, string>): Promise<string> {
   return folder
 }
 
-it.each(cases)('%s moves the rows as its test says', async (name) => {
+itOnOneServer.each(cases)('%s moves the rows as its test says', async (name) => {
   const of = { migrations: 'migrations', name: `${name}.sql`, folder: join(casesFolder, name) }
   expect(await testMigration(await emptyDatabase(), of)).toEqual([])
 })
@@ -46,14 +47,14 @@ const cents = async (after: string) => {
   return { migrations: join(folder, 'migrations'), name: '0002_cents.sql', folder }
 }
 
-it('the runner applies a migration between its two files, and no later one', async () => {
+itOnOneServer('the runner applies a migration between its two files, and no later one', async () => {
   const right = await cents(
     '-- Both.\nselect amount = 250 from coins where id = 1;\nselect count(*) = 2 from coins;\n',
   )
   expect(await testMigration(await emptyDatabase(), right)).toEqual([])
 })
 
-it('the runner names each query that is not true of every row, or has none', async () => {
+itOnOneServer('the runner names each query that is not true of every row, or has none', async () => {
   const wrong = await cents(
     'select amount = 250 from coins;\nselect true;\nselect true from coins where id = 3;\nselect null from coins;\n',
   )

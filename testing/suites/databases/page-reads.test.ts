@@ -11,6 +11,7 @@ import { newId } from '#lib/ids'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Database, type Db, openAsOwner, raw, sql } from '#runtime/db/db'
 import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
+import { itOnOneServer } from '#testing/databases/one-server'
 import { analyze, insertUnchecked, rowsReadBy } from '#testing/databases/rows-read'
 
 const count = 6_000
@@ -90,7 +91,7 @@ const ofWallets =
   (db, query) =>
     listTransactions(db, { entityId }, { walletIds }, query)
 
-it.each([1, 3, 5])(
+itOnOneServer.each([1, 3, 5])(
   'property 295: a page of the transactions of %d wallets reads its rows',
   async (chosen) => {
     const reads = await readsOf(ofWallets(wallets.slice(0, chosen)))
@@ -115,7 +116,7 @@ it('property 295: a page of some wallets has the order of the list, whether they
   }
 })
 
-it.each([
+itOnOneServer.each([
   ['of a subscription that has ended', { subscriptionId: ended }],
   ['of the subscription that receives', { subscriptionId: current }],
   ['of which a delivery failed', { state: 'failed' }],

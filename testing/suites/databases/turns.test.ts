@@ -39,6 +39,7 @@ import { type Db, openAsOwner } from '#runtime/db/db'
 import { type Queue, queues } from '#runtime/turns/queues'
 import { defer, lookedAtMax, newTurn, type Turn } from '#runtime/turns/store'
 import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
+import { itOnOneServer } from '#testing/databases/one-server'
 import {
   accountCall,
   addressOf,
@@ -462,7 +463,7 @@ it('property 64: tenants that one claim leaves out are first in the next', async
   expect(seen.size).toBe(3 * limit)
 })
 
-it('property 64: a claim reads no more rows when many more tenants wait', async () => {
+itOnOneServer('property 64: a claim reads no more rows when many more tenants wait', async () => {
   const { fill } = starved['comparing token balances']
   const readsBeside = async (tenants: number) => {
     await fill(Array.from({ length: tenants }, () => waitsOf(randomUUID(), 3)).flat())
