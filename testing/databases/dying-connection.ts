@@ -1,15 +1,16 @@
 import { type Connection, openAsOwner } from '#runtime/db/db'
+import { onEachNode, onTable } from './nodes.ts'
 
 /** Points at which a connection is lost while a row of a table is updated. */
-export const deathsOf = (table: string) => [
+export const deaths = [
   {
     name: 'the connection is lost before the commit',
-    trigger: `create trigger dies after update on ${table} for each row execute function die()`,
+    trigger: 'create trigger dies after update on %s for each row execute function die()',
   },
   {
     name: 'the connection is lost in the commit',
-    trigger: `create constraint trigger dies after update on ${table} deferrable initially deferred
-      for each row execute function die()`,
+    trigger:
+      'create constraint trigger dies after update on %s deferrable initially deferred for each row execute function die()',
   },
 ]
 
@@ -22,11 +23,14 @@ export async function whileDying<Result>(
 ): Promise<Result> {
   const owner = openAsOwner(connection)
   try {
-    await owner.script(`create or replace function die() returns trigger language plpgsql security definer
-      as 'begin perform pg_terminate_backend(pg_backend_pid()); return null; end'; ${trigger}`)
-    return await act()
+    await onEachNode(
+      owner,
+      `create or replace function die() returns trigger language plpgsql security definer
+        as 'begin perform pg_terminate_backend(pg_backend_pid()); return null; end'`,
+    )
+    await onTable(owner, table, trigger)
+    return await act().finally(() => onTable(owner, table, 'drop trigger dies on %s'))
   } finally {
-    await owner.script(`drop trigger dies on ${table}`)
     await owner.close()
   }
 }

@@ -1,5 +1,6 @@
 import { type Connection, type Database, openAsOwner, openDatabase, raw, sql } from '#runtime/db/db'
 import { tableKind } from '#runtime/db/distribute'
+import { onEachNode, onTable } from './nodes.ts'
 import { isOneServer } from './one-server.ts'
 
 /**
@@ -7,6 +8,11 @@ import { isOneServer } from './one-server.ts'
  * balances of a wallet are compared with its chain before the page that is asked of them is found not to exist.
  */
 const writtenWhenRefused = new Set(['spent_ciphertexts', 'login_codes', 'login_limits', 'token_checks'])
+
+/** Changes that count, of tables of which others do not: each use of a key is noted in its row. */
+const ofColumns: Readonly<Record<string, string>> = {
+  api_keys: 'of scopes, expire_date, allowed_addresses, revoked_date',
+}
 
 /** Records every committed write to every table. Only meaningful while no engine runs. */
 export type WriteWatch = {
@@ -24,7 +30,6 @@ export type WriteWatch = {
 export async function watchWrites(connection: Connection): Promise<WriteWatch> {
   const owner = openAsOwner(connection)
   const tables = (await tableNames(owner)).filter((name) => !writtenWhenRefused.has(name))
-  const placed = isOneServer ? new Set<string>() : await placedTables(owner)
   await onEachNode(
     owner,
     `create table written_rows (at timestamptz not null default clock_timestamp(), what text not null);
@@ -32,18 +37,24 @@ export async function watchWrites(connection: Connection): Promise<WriteWatch> {
     grant select on written_rows to bezant_runtime;
     create function note_write() returns trigger language plpgsql security definer as $note$
       begin
-        insert into written_rows (what) values (lower(tg_op) || ' ' || regexp_replace(tg_table_name, '_d{6,}$', ''));
+        insert into written_rows (what) values (lower(tg_op) || ' ' || regexp_replace(tg_table_name, '_[0-9]{6,}$', ''));
         return null;
       end $note$;`,
   )
   // Table by table: with locks on several, this and work under way could wait for each other.
-  for (const name of tables)
-    for (const statement of [
-      `create trigger note_write after insert or delete on %s for each row execute function note_write()`,
-      `create trigger note_update after update on %s for each row when (old.* is distinct from new.*) execute function note_write()`,
-    ])
-      if (placed.has(name)) await onShards(owner, name, statement)
-      else await owner.script(statement.replace('%s', `"${name}"`))
+  for (const name of tables) {
+    await onTable(
+      owner,
+      name,
+      'create trigger note_write after insert or delete on %s for each row execute function note_write()',
+    )
+    await onTable(
+      owner,
+      name,
+      `create trigger note_update after update ${ofColumns[name] ?? ''} on %s for each row
+        when (old.* is distinct from new.*) execute function note_write()`,
+    )
+  }
   await owner.close()
   const reader = openDatabase(connection, 1)
   return {
@@ -76,34 +87,6 @@ async function notedSince(reader: Database, mark: string): Promise<{ what: strin
 
 const isOnEachNode = (what: string) =>
   tableKind({ name: what.split(' ')[1]!, hasEntityId: false }) === 'shared'
-
-/** Runs statements on each server that has a part of the tables. */
-async function onEachNode(owner: Database, statements: string): Promise<void> {
-  if (isOneServer) return owner.script(statements)
-  const text = `do $apart$ begin perform set_config('citus.enable_ddl_propagation', 'off', true);
-    execute $all$${statements}$all$; end $apart$`
-  const failed = await owner.all<{ result: string }>(
-    sql`select result from run_command_on_all_nodes(${text}) where not success`,
-  )
-  if (failed[0]) throw new Error(failed[0].result)
-}
-
-/** The tables of which Citus has parts of its own. */
-const placedTables = async (owner: Database): Promise<ReadonlySet<string>> =>
-  new Set(
-    (
-      await owner.all<{ name: string }>(
-        sql`select logicalrelid::regclass::text as name from pg_dist_partition`,
-      )
-    ).map(({ name }) => name),
-  )
-
-async function onShards(owner: Database, table: string, statement: string): Promise<void> {
-  const failed = await owner.all<{ result: string }>(
-    sql`select result from run_command_on_placements(${table}::text::regclass, ${statement}) where not success`,
-  )
-  if (failed[0]) throw new Error(failed[0].result)
-}
 
 /** Number of rows by which each table grew, of the writes of a `WriteWatch`. */
 export function rowsAdded(writes: Record<string, number>): Record<string, number> {

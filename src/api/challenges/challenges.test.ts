@@ -3,7 +3,7 @@ import { initiateUserControlledWalletsClient } from '@circle-fin/user-controlled
 import { getAddress, parseTransaction, recoverTransactionAddress, verifyMessage, verifyTypedData } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshAddress, type Wallet, type World, worldOf } from '#testing/builders/world'
-import { deathsOf, whileDying } from '#testing/databases/dying-connection'
+import { deaths, whileDying } from '#testing/databases/dying-connection'
 import {
   approve,
   approved,
@@ -336,7 +336,7 @@ describe('property 91: an approved challenge is carried out once', () => {
   })
 })
 
-describe.each(deathsOf('challenges'))('property 91: when $name', ({ trigger }) => {
+describe.each(deaths)('property 91: when $name', ({ trigger }) => {
   it('a challenge is as before, and is approved by the next submission', async () => {
     const to = freshAddress()
     const { id } = await ask(session, 'POST', 'transactions/transfer', keyed(transferTo(to)))
