@@ -94,13 +94,17 @@ async function soakThrough(
   say(`the load begins, with ${plan.length} faults`)
   onBegin()
   const beganMs = performance.now()
-  const end = AbortSignal.any([interruption, AbortSignal.timeout(forMs)])
+  // Node 20 forgets a timeout whose signal only `AbortSignal.any` refers to, and the load would never end.
+  const ending = new AbortController()
+  const end = AbortSignal.any([interruption, ending.signal])
+  const timer = setTimeout(() => ending.abort(), forMs)
   const everyMs = Math.min(sampleEveryMaxMs, forMs / samplesMin)
   const [met] = await Promise.all([
     injectFaults({ ground, processes, endpoints, say }, plan, end),
     load.run(perMinute, end),
     watchProgress({ sampler, book, load, processes, everyMs }, end),
   ])
+  clearTimeout(timer)
   const lastedMs = performance.now() - beganMs
   say('load and faults have ended')
   await untilReady(processes)
