@@ -174,7 +174,7 @@ describe('bezant policy', () => {
     expect(entities).toMatch(/^ID +ENVIRONMENT +NAME +CREATE DATE\n/)
     expect(entities).toContain(entityId)
     expect(await text(keysCommand, 'list', '--entity', entityId)).toMatch(
-      /^ID +SCOPES +CREATE DATE +REVOKED DATE\n\S+ +api .+ 20\S+ +-\n/,
+      /^ID +SCOPES +CREATE DATE +EXPIRE DATE +ALLOWED ADDRESSES +USED DATE +USED ADDRESS +REVOKED DATE\n\S+ +api .+ 20\S+ .+ -\n/,
     )
     expect(await text(journalCommand, 'list')).toBe('ID  HOST  PATH  STATE  AWAITED  SEQUENCE  UPDATE DATE\n')
   })

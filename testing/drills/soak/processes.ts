@@ -25,6 +25,8 @@ export type PlatformProcess = {
   freeze(ms: number): Promise<void>
   /** The next life has a machine whose clock is ahead by this time. */
   nextClockOffMs(ms: number): void
+  /** Ends a life whose clock is wrong; the next one has the right time. */
+  rightClock(): void
   memory(): Promise<Memory | undefined>
   stop(): Promise<void>
 }
@@ -62,6 +64,7 @@ export function superviseProcess(options: ProcessOptions): PlatformProcess {
   let isStopping = false
   let wasSignalled = false
   let clockOffMs = 0
+  let isClockOff = false
   const live = async () => {
     while (!isStopping) {
       life += 1
@@ -72,6 +75,7 @@ export function superviseProcess(options: ProcessOptions): PlatformProcess {
         if (last.length > 20) last.shift()
         if (/"msg":"ready"/.test(line)) isReady = true
       })
+      isClockOff = clockOffMs !== 0
       clockOffMs = 0
       const [code, signal] = (await once(child, 'exit')) as [number | null, string | null]
       isReady = false
@@ -84,6 +88,12 @@ export function superviseProcess(options: ProcessOptions): PlatformProcess {
     }
   }
   const lives = live()
+  const signal = (given: 'SIGTERM' | 'SIGKILL') => {
+    if (!pid()) return
+    wasSignalled = true
+    isReady = false
+    child!.kill(given)
+  }
   const pid = () => (child?.exitCode === null && child.signalCode === null ? child.pid : undefined)
   return {
     name,
@@ -92,18 +102,11 @@ export function superviseProcess(options: ProcessOptions): PlatformProcess {
     life: () => life,
     pid,
     isReady: () => isReady,
-    signal: (given) => {
-      if (!pid()) return
-      wasSignalled = true
-      isReady = false
-      child!.kill(given)
+    signal,
+    rightClock: () => {
+      if (isClockOff) signal('SIGTERM')
     },
-    freeze: async (ms) => {
-      const frozen = child
-      frozen?.kill('SIGSTOP')
-      await sleep(ms)
-      frozen?.kill('SIGCONT')
-    },
+    freeze: (ms) => frozen(child, ms),
     nextClockOffMs: (ms) => {
       clockOffMs = ms
     },
@@ -120,6 +123,12 @@ export function superviseProcess(options: ProcessOptions): PlatformProcess {
       clearTimeout(timer)
     },
   }
+}
+
+async function frozen(child: ChildProcess | undefined, ms: number): Promise<void> {
+  child?.kill('SIGSTOP')
+  await sleep(ms)
+  child?.kill('SIGCONT')
 }
 
 function start(

@@ -22,6 +22,8 @@ type Reported = {
 /** Share of a life in which a process loads code and fills caches, and its longest. */
 const warmUpShare = 0.25
 const warmUpMaxHours = 0.5
+/** Shorter lives tell of their warm-up alone. */
+const judgedMinHours = 1
 /** Growth that counts, in parts of the level within an hour. */
 const growthShare = 0.01
 
@@ -78,7 +80,7 @@ type MemoryRow = { text: string; judgement: Judgement | undefined }
 function memoryRows(all: readonly Series[]): MemoryRow[] {
   const names = [...new Set(all.map(({ name }) => name))]
   return names.flatMap((name) => {
-    const lives = all.filter((each) => each.name === name)
+    const lives = all.filter((each) => each.name === name && hoursOf(each.live) >= judgedMinHours)
     return (['live', 'resident'] as const).map((kind) => {
       const slope = commonSlope(lives.map((life) => warmedUp(life[kind])))
       return {
@@ -89,6 +91,8 @@ function memoryRows(all: readonly Series[]): MemoryRow[] {
   })
 }
 
+const hoursOf = (points: readonly Point[]) => (points.at(-1)?.x ?? 0) - (points[0]?.x ?? 0)
+
 function warmedUp(points: readonly Point[]): Point[] {
   const [first, last] = [points[0], points.at(-1)]
   if (!first || !last) return []
@@ -97,7 +101,7 @@ function warmedUp(points: readonly Point[]): Point[] {
 }
 
 function rowOf(name: string, slope: Slope | undefined): string {
-  if (!slope) return `${name.padEnd(22)} too few samples`
+  if (!slope) return `${name.padEnd(22)} no life of an hour`
   const { level, slope: perHour, standardError, points } = slope
   const judgement = judge(slope, growthShare * level)
   return `${name.padEnd(22)} ${level.toFixed(1).padStart(6)} ${perHour.toFixed(2).padStart(15)} ${standardError.toFixed(2).padStart(16)} ${String(points).padStart(9)}   ${judgement}`

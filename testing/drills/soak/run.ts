@@ -107,6 +107,7 @@ async function soakThrough(
   clearTimeout(timer)
   const lastedMs = performance.now() - beganMs
   say('load and faults have ended')
+  for (const each of processes) each.rightClock()
   await untilReady(processes)
   const verdict = await verdictOf({ ground, load, book, endpoints, watch, say })
   await sampler.look()
