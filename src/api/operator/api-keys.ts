@@ -1,8 +1,9 @@
 import type { Static } from 'typebox'
+import { futureInstantOf } from '#api/future-instant'
 import type { Ctx } from '#engines/ctx'
 import { isAddressRange, isWithinRanges } from '#lib/address-ranges'
 import { ApiError, invalid, notFound } from '#lib/errors'
-import { formatInstant, instantRule, parseInstant } from '#lib/time'
+import { formatInstant, parseInstant } from '#lib/time'
 import { apiKeyIdOf } from '#runtime/auth/actor'
 import { apiKeysPage, findApiKey, insertApiKey, type ListedKey, revokeOwnKey } from '#runtime/auth/store'
 import type { PageQuery } from '#runtime/collection/query'
@@ -10,6 +11,7 @@ import type { ListResult } from '#runtime/http/endpoint'
 import { recordChanges } from '#runtime/record/store'
 import { type KeyScope, scopesOfRole } from '#runtime/scope'
 import type { apiKeyBody } from './key-schema.ts'
+import { presentFields } from './present-fields.ts'
 
 export async function listKeys(ctx: Ctx, page: PageQuery): Promise<ListResult> {
   const found = await apiKeysPage(ctx.db, ctx.entity.id, page)
@@ -70,16 +72,7 @@ function limitsOf(
   { expireDate: end, allowedAddresses }: Static<typeof apiKeyBody>,
   maker: Maker,
 ): KeyLimits {
-  const endMs = end === undefined ? undefined : parseInstant(end)
-  if (end !== undefined && endMs === undefined)
-    throw invalid({ at: 'expireDate', reason: instantRule, value: end, error: 'pattern_mismatch' })
-  if (endMs !== undefined && endMs <= ctx.clock.nowMs())
-    throw invalid({
-      at: 'expireDate',
-      reason: 'must be in the future',
-      value: end,
-      error: 'date_not_in_future',
-    })
+  const endMs = end === undefined ? undefined : futureInstantOf('expireDate', end, ctx.clock)
   if (endMs !== undefined && maker.expireDate && endMs > parseInstant(maker.expireDate)!)
     throw beyondMaker('expireDate', `must be ${maker.expireDate} at the latest`, end)
   for (const [index, range] of (allowedAddresses ?? []).entries()) {
@@ -134,11 +127,5 @@ const showKey = (ctx: Ctx, { id, scopes, createDate, ...rest }: ListedKey) => ({
   scopes,
   isOwn: id === apiKeyIdOf(ctx.actor),
   createDate,
-  ...presentOf(rest),
+  ...presentFields(rest),
 })
-
-/** The fields that have a value. */
-const presentOf = <Fields extends object>(fields: Fields) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
-    [Name in keyof Fields]?: NonNullable<Fields[Name]>
-  }

@@ -39,7 +39,7 @@ it('property 296: a key works until its end, and its holder is told that it ende
   await until(async () => (await key.tryFrom('192.0.2.1')).status === 401, 'the key ends')
   const { body } = await key.tryFrom('192.0.2.1')
   expect([body.code, body.message]).toEqual([178143, expect.stringContaining(`expired at ${expireDate}`)])
-  // Without the secret nobody learns that there was such a key.
+  // A request without the secret is not told that there was such a key.
   const [prefix, id] = key.key.split(':')
   const guess = await httpAs(harness.url, `${prefix}:${id}:${'0'.repeat(64)}`)('GET', '/v1/w3s/walletSets')
   expect(guess.body.code).toBe(401)

@@ -10,6 +10,7 @@ import {
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
 import type { notificationFilters } from './notification-schema.ts'
+import { presentFields } from './present-fields.ts'
 
 export async function listNotifications(
   ctx: Ctx,
@@ -41,5 +42,4 @@ const showDelivery = ({ dueDate, ...shown }: LoggedDelivery) => ({
   ...(shown.state === 'waiting' && { dueDate }),
 })
 
-const showAttempt = ({ subscriptionId: _, ...attempt }: LoggedAttempt) =>
-  Object.fromEntries(Object.entries(attempt).filter(([, value]) => value !== null))
+const showAttempt = ({ subscriptionId: _, ...attempt }: LoggedAttempt) => presentFields(attempt)

@@ -4,6 +4,7 @@ import { notFound } from '#lib/errors'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
 import { findRequest, type RequestBodies, type RequestRow, requestsPage } from '#runtime/request-log/store'
+import { presentFields } from './present-fields.ts'
 import type { requestFilters } from './request-schema.ts'
 
 export async function listRequests(
@@ -19,27 +20,28 @@ export async function getRequest(ctx: Ctx, id: string) {
   const found = await findRequest(ctx.db, ctx.entity.id, id.toLowerCase())
   if (!found) throw notFound('request', id, 'requestNotFound')
   const { row, bodies } = found
-  return { ...showRequest(row), ...present({ ip: row.ip, userAgent: row.userAgent }), ...partsOf(bodies) }
+  return {
+    ...showRequest(row),
+    ...presentFields({ ip: row.ip, userAgent: row.userAgent }),
+    ...partsOf(bodies),
+  }
 }
 
 const showRequest = ({ entityId: _, ip: _ip, userAgent: _agent, answeredAt: _at, ...row }: RequestRow) =>
-  present(row)
+  presentFields(row)
 
 const partsOf = (bodies: RequestBodies | undefined) =>
   bodies && {
-    request: present({
+    request: presentFields({
       headers: bodies.requestHeaders,
       body: bodies.requestBody,
       bodyBytes: bodies.requestBytes,
       bodySha256: bodies.requestSha256,
     }),
-    response: present({
+    response: presentFields({
       headers: bodies.responseHeaders,
       body: bodies.responseBody,
       bodyBytes: bodies.responseBytes,
       bodySha256: bodies.responseSha256,
     }),
   }
-
-const present = (row: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))

@@ -1,12 +1,12 @@
 import type { Static } from 'typebox'
 import { requirePurpose } from '#api/business/purpose'
 import { readAmount } from '#api/business/read-amount'
+import { futureInstantOf } from '#api/future-instant'
 import { requireTokenNetwork } from '#api/sources/token-network'
 import type { Ctx } from '#engines/ctx'
 import { merchantWalletIdOf } from '#engines/treasury/index'
 import { openPaymentIntent } from '#engines/treasury/payment-intents/index'
 import { invalid } from '#lib/errors'
-import { instantRule, parseInstant } from '#lib/time'
 import type { newPaymentIntentSchema } from './schema.ts'
 import { showPaymentIntent } from './show-payment-intent.ts'
 
@@ -74,17 +74,5 @@ function checkMerchantWallet(ctx: Ctx, merchantWalletId: string | undefined): vo
     })
 }
 
-function expiryOf(ctx: Ctx, text: string | undefined): number | undefined {
-  if (!text) return undefined
-  const atMs = parseInstant(text)
-  if (atMs === undefined)
-    throw invalid({ at: 'expiresOn', reason: instantRule, value: text, error: 'pattern_mismatch' })
-  if (atMs <= ctx.clock.nowMs())
-    throw invalid({
-      at: 'expiresOn',
-      reason: 'must be in the future',
-      value: text,
-      error: 'date_not_in_future',
-    })
-  return atMs
-}
+const expiryOf = (ctx: Ctx, text: string | undefined): number | undefined =>
+  text ? futureInstantOf('expiresOn', text, ctx.clock) : undefined

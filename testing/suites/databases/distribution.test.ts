@@ -37,7 +37,7 @@ function relationsIn(text: string): { read: string[]; own: string[] } {
   return { read: namesIn(parsed, 'RangeVar', 'relname'), own: namesIn(parsed, 'CommonTableExpr', 'ctename') }
 }
 
-/** What each statement and expression of a function in PL/pgSQL reads. */
+/** The tables that each statement and expression of a function in PL/pgSQL reads. */
 const statementsOf = (body: string) =>
   [...membersOf(parsePlPgSQLSync(body))].flatMap((each) => {
     const text = partOf(each, 'PLpgSQL_expr')?.['query']
