@@ -31,11 +31,11 @@ export function tokenActions({ harness, call }: World) {
     indexed: () =>
       until(async () => {
         const height = await harness.chain().height()
-        const { done } = await harness.database.one<{ done: boolean }>(sql`select
-          (select max(number) from blocks where canonical) >= ${height}
-            and (select step from step_cursors where engine = 'tokens') >= (select max(step) from block_steps)
-            and not exists (select 1 from token_checks where due_at <= now()) as done`)
-        return done
+        const { isFollowed } = await harness.database.one<{ isFollowed: boolean }>(sql`select
+          (select max(number) from blocks where canonical) >= ${height} and
+          (select step from step_cursors where engine = 'tokens') >= (select max(step) from block_steps) as is_followed`)
+        const due = sql`select 1 from token_checks where due_at <= now() limit 1`
+        return isFollowed && (await harness.database.maybe(due)) === undefined
       }, 'the tokens of all blocks are followed'),
   }
 }
