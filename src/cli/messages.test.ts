@@ -154,20 +154,12 @@ it('keys list shows the API keys of an entity, and revoke revokes one', async ()
   const secret = String(made['apiKey']).split(':')[2]!
   const listed = await run('keys', ['list', '--json', '--entity', sandboxEntity.id])
   expect(listed.stdout).not.toContain(secret)
-  expect(rows(listed.stdout)).toContainEqual({
-    id,
-    scopes: 'api',
-    createDate: expect.any(String),
-    revokedDate: null,
-  })
+  const shown = { id, scopes: 'api', createDate: expect.any(String) }
+  const unused = { allowedAddresses: null, expireDate: null, usedDate: null, usedAddress: null }
+  expect(rows(listed.stdout)).toContainEqual({ ...shown, ...unused, revokedDate: null })
   expect((await run('keys', ['revoke', '--key', id])).code).toBe(0)
   const after = await run('keys', ['list', '--json', '--entity', sandboxEntity.id])
-  expect(rows(after.stdout)).toContainEqual({
-    id,
-    scopes: 'api',
-    createDate: expect.any(String),
-    revokedDate: expect.any(String),
-  })
+  expect(rows(after.stdout)).toContainEqual({ ...shown, ...unused, revokedDate: expect.any(String) })
   const again = await run('keys', ['revoke', '--key', id])
   expect([again.code, again.stderr]).toEqual([
     2,

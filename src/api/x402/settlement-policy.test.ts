@@ -206,7 +206,14 @@ describe('property 264: rules about settlements', () => {
     expect(await own.settle(await paying(own.payTo))).toEqual(
       refused('policy_limit_reached', 'settlements.limits[0]'),
     )
+    // One block has both: after the block of one, the other would not be sent.
+    await onChain('pause')
     harness.startEngines()
+    const sent = sql`select 1 from transactions t where t.entity_id = ${harness.entityId} and t.state = 'SENT'
+      and t.id in (select intent_id from policy_spending where entity_id = ${harness.entityId} and api_key_id = ${own.id})`
+    await until(async () => (await harness.database.all(sent)).length === 2, 'both are sent')
+    await onChain('mine', { blocks: 1 })
+    await onChain('resume')
     const answers = await Promise.all(asked)
     expect(answers.filter(({ success }) => success)).toHaveLength(1)
     await until(async () => {

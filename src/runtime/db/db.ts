@@ -240,21 +240,21 @@ export const scan = <Row>(db: Db, query: Sql): Promise<Row[]> => db.tx((tx) => t
 
 /** Maximum number of statements that a process prepares: filter variants must not fill the server's memory. */
 const preparedMax = 1_000
-const preparedNames = new Map<string, string>()
+const preparedStatements = new Map<string, { name: string; text: string }>()
 
 /**
  * Names a query, so that the driver prepares it once on each connection. Parsing and planning our statements costs
- * PostgreSQL more than running them.
+ * PostgreSQL more than running them. The driver keeps the text for each connection, so all are given the same string.
  */
 function prepared(text: string, values: unknown[]): pg.QueryConfig {
   // Only plain text may have parameters without values, which EXPLAIN (GENERIC_PLAN) takes.
   if (text.startsWith('explain')) return { text, values }
-  const known = preparedNames.get(text)
-  if (known) return { name: known, text, values }
-  if (preparedNames.size === preparedMax) return { text, values }
-  const name = `bezant-${preparedNames.size}`
-  preparedNames.set(text, name)
-  return { name, text, values }
+  const known = preparedStatements.get(text)
+  if (known) return { ...known, values }
+  if (preparedStatements.size === preparedMax) return { text, values }
+  const statement = { name: `bezant-${preparedStatements.size}`, text }
+  preparedStatements.set(text, statement)
+  return { ...statement, values }
 }
 
 type Query = (query: pg.QueryArrayConfig) => Promise<pg.QueryArrayResult>
