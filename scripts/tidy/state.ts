@@ -10,7 +10,7 @@ const stateOfProcess: Record<string, string> = {
   'src/runtime/log/alarms.ts words': 'It belongs to the counts.',
   'src/runtime/scheduling/failpoints.ts armed': 'A failpoint ends or freezes the process.',
   'src/runtime/scheduling/loop.ts running': 'A loop that is woken without work rests again.',
-  'src/runtime/db/db.ts preparedNames': 'A name of a statement depends on nothing but its text.',
+  'src/runtime/db/db.ts preparedStatements': 'A name of a statement depends on nothing but its text.',
   'src/runtime/db/table.ts tables': 'Declarations: complete when the files are loaded.',
   'src/chains/evm/effects/known-calls.ts calls': 'Declarations: complete when the file is loaded.',
   'src/chains/evm/blocks/bloom.ts known': 'A cache of a function that depends on nothing but its argument.',
