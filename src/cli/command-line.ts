@@ -40,7 +40,8 @@ const commands: CommandTable = {
     load: async () => (await import('./serve.ts')).attestCommand,
   },
   doctor: {
-    summary: 'Check what a start of the sandbox or of a server needs; name each fault with its remedy.',
+    summary:
+      'Check what a start of the sandbox or of a server needs, and what is unsafe in production; name each fault with its remedy.',
     load: async () => (await import('./doctor/doctor.ts')).doctorCommand,
   },
   migrate: {

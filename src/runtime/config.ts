@@ -11,12 +11,19 @@ import { parseCoinPrices } from './coin-prices.ts'
 import { databaseUrlsOf } from './database-url.ts'
 import { type KeyServiceSecrets, type KeyServiceSetting, parseKeyService } from './key-service-setting.ts'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
-import { parseTarget, TargetRefused, type Targets } from './outbound/target.ts'
-import { renewableSecret, textOrFile, unknownSettingsIn, withSettingFiles } from './setting-files.ts'
+import type { Targets } from './outbound/target.ts'
+import {
+  renewableSecret,
+  settingFilesIn,
+  textOrFile,
+  unknownSettingsIn,
+  withSettingFiles,
+} from './setting-files.ts'
 import { booleanOf, integerOf, rootKeysIn, wholeCoins } from './setting-values.ts'
 import type { Setting } from './settings.ts'
 import { parseSignInProvider, parseSocialProviders } from './social/providers.ts'
 import type { SignInProvider, SocialProvider } from './social/types.ts'
+import { challengeUrlOf, publicUrlOf, smtpUrlOf, trustedUrlOf } from './url-settings.ts'
 
 /** Nothing; a row for each request; the row with headers and bodies. */
 const requestLogSettings = ['off', 'rows', 'bodies'] as const
@@ -173,6 +180,8 @@ type OtherName =
   | 'BEZANT_TEST_SERVER'
   | `${'BEZANT_API_KEY' | 'BEZANT_ENTITY_SECRET'}${'' | '_FILE'}`
   | 'npm_lifecycle_event'
+  | 'NODE_OPTIONS'
+  | 'NODE_TLS_REJECT_UNAUTHORIZED'
 
 /** The address of the running sandbox that commands and examples control. */
 export const sandboxUrlOf = (variables: EnvironmentVariables = process.env): string =>
@@ -187,6 +196,13 @@ export const commandKeyOf = (
 export const commandSecretOf = (
   { BEZANT_ENTITY_SECRET: text, BEZANT_ENTITY_SECRET_FILE: path }: EnvironmentVariables = process.env,
 ) => textOrFile('BEZANT_ENTITY_SECRET', text, path)
+
+/** The variables of Node.js that weaken a process, and the files that settings are read from. */
+export const readSurroundings = (variables: EnvironmentVariables = process.env) => ({
+  nodeOptions: variables['NODE_OPTIONS'] ?? '',
+  verifiesTls: variables['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0',
+  settingFiles: settingFilesIn(variables),
+})
 
 /** The operator's list of networks, which is read when the program is loaded, and where it is from; unset: none. */
 export function givenNetworks(
@@ -216,9 +232,9 @@ export function readConfig(
     host: environment['BEZANT_HOST'] ?? '127.0.0.1',
     port: portOf(environment, 'BEZANT_PORT') ?? 4020,
     workerPort: portOf(environment, 'BEZANT_WORKER_PORT'),
-    publicUrl: publicUrlOf(environment),
+    publicUrl: publicUrlOf(environment['BEZANT_PUBLIC_URL']),
     pagePort: portOf(environment, 'BEZANT_PAGE_PORT'),
-    challengeUrl: challengeUrlOf(environment),
+    challengeUrl: challengeUrlOf(environment['BEZANT_CHALLENGE_URL']),
     loopbackPages: false,
     rootKeys: environment['BEZANT_ROOT_KEY']
       ? rootKeysIn(environment['BEZANT_ROOT_KEY'], 'BEZANT_ROOT_KEY')
@@ -255,7 +271,7 @@ export function readConfig(
     reviewApprovers: approversOf(environment),
     testReview: testReviewOf(environment),
     ...screeningProviderOf(environment),
-    smtpUrl: smtpUrlOf(environment),
+    smtpUrl: smtpUrlOf(environment['BEZANT_SMTP_URL']),
     mailFrom: environment['BEZANT_MAIL_FROM'] || 'Bezant <no-reply@localhost>',
     ...connectionsOf(environment),
     nftMetadata: booleanOf(environment, 'BEZANT_NFT_METADATA'),
@@ -421,40 +437,6 @@ function attestersOf(environment: EnvironmentVariables): Pick<Config, 'attesters
   const attesters = parseAttesters(environment['BEZANT_ATTESTERS'])
   const threshold = integerOf(environment, 'BEZANT_ATTESTATION_THRESHOLD', 1)
   return { attesters, attestationThreshold: requireThreshold(threshold, attesters) }
-}
-
-function publicUrlOf(environment: EnvironmentVariables): string | undefined {
-  const url = environment['BEZANT_PUBLIC_URL']?.replace(/\/+$/, '') || undefined
-  if (url === undefined || (/^https?:\/\//.test(url) && URL.canParse(url))) return url
-  throw new Error('BEZANT_PUBLIC_URL must be an address such as https://payments.example')
-}
-
-/** Clients compare it with the origin of messages, so it has nothing behind the port. */
-function challengeUrlOf(environment: EnvironmentVariables): string | undefined {
-  const url = environment['BEZANT_CHALLENGE_URL'] || undefined
-  if (url === undefined || parseOrigin(url)) return url
-  throw new Error(`BEZANT_CHALLENGE_URL must be an origin such as https://pin.example, not "${url}"`)
-}
-
-/** The base URL of a server that the operator chose, without a trailing slash. */
-function trustedUrlOf(environment: EnvironmentVariables, name: Setting): string | undefined {
-  const text = environment[name]?.replace(/\/+$/, '') || undefined
-  if (text === undefined) return undefined
-  try {
-    const { search, hash } = parseTarget(text)
-    if (search !== '' || hash !== '') throw new TargetRefused('must not contain a query')
-    return text
-  } catch (error) {
-    // Without the text, which may hold a password.
-    throw new Error(`${name} ${(error as Error).message}`)
-  }
-}
-
-function smtpUrlOf(environment: EnvironmentVariables): string | undefined {
-  const url = environment['BEZANT_SMTP_URL'] || undefined
-  if (url === undefined || (/^smtps?:\/\/[^/]/.test(url) && URL.canParse(url))) return url
-  // Without the text, which may hold a password.
-  throw new Error('BEZANT_SMTP_URL must be an address such as smtps://user:password@mail.example')
 }
 
 function originsOf(environment: EnvironmentVariables): string[] {

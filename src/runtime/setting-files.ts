@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Setting, settings } from './settings.ts'
+import { type Setting, type SettingFacts, settings } from './settings.ts'
 
 const suffix = '_FILE'
 
@@ -7,6 +7,18 @@ const suffix = '_FILE'
 function settingOfFile(name: string): Setting | undefined {
   const setting = name.slice(0, -suffix.length)
   return name.endsWith(suffix) && setting in settings ? (setting as Setting) : undefined
+}
+
+/** The file that a setting is read from. */
+type SettingFile = { name: string; path: string; holdsSecret: boolean }
+
+export function settingFilesIn(environment: object): SettingFile[] {
+  return Object.entries(environment).flatMap(([name, path]) => {
+    const setting = settingOfFile(name)
+    if (!setting || !path) return []
+    const { holdsSecret }: SettingFacts = settings[setting]
+    return [{ name, path, holdsSecret: holdsSecret === true }]
+  })
 }
 
 /** Adds the settings that are given as files, without the line break at their end, as secrets of containers are mounted. */

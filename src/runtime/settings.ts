@@ -3,6 +3,8 @@ export type SettingFacts = {
   default?: string
   /** Whether the API uses it, but not a worker. */
   ofApi?: true
+  /** Whether its value lets a reader act as the operator: a key, or an address with a password. */
+  holdsSecret?: true
 }
 
 /**
@@ -13,22 +15,26 @@ export const settings = {
   DATABASE_URL: {
     about:
       'URL of the PostgreSQL database. It may list several servers, of which the primary is used: `postgresql://user@one,two/name?target_session_attrs=read-write`. Without it, a sandbox starts an embedded PostgreSQL, and commands use that of the sandbox on their data directory. An `--ephemeral` sandbox ignores it.',
+    holdsSecret: true,
   },
   BEZANT_DIRECT_DATABASE_URL: {
     about:
       'URL of the database itself, when `DATABASE_URL` leads to a pooler in transaction mode such as PgBouncer: for notifications and migrations. See docs/operate.md.',
     default: 'none: `DATABASE_URL` leads to the database itself',
+    holdsSecret: true,
   },
   BEZANT_READ_DATABASE_URL: {
     about:
       'URLs of streaming replicas of the database, separated by commas: the API reads lists and single resources from them. See [read replicas](operate.md#read-replicas). A sandbox ignores it.',
     default: 'none',
     ofApi: true,
+    holdsSecret: true,
   },
   BEZANT_ROOT_KEY: {
     about:
       'The key that encrypts all stored keys: 64 hexadecimal digits. While it is rotated, the old and the new one, with a comma or a line break between them: see docs/operate.md.',
     default: '`root.key` in the data directory',
+    holdsSecret: true,
   },
   BEZANT_ROOT_KEY_SERVICE: {
     about:
@@ -38,10 +44,12 @@ export const settings = {
   BEZANT_HSM_PIN: {
     about: 'PIN of the token of a `pkcs11` service. Its file is read for each use.',
     default: 'none: the key is used without a login',
+    holdsSecret: true,
   },
   BEZANT_VAULT_TOKEN: {
     about: 'Token of a `vault` service. Its file is read for each use, so that an agent may renew it.',
     default: 'none',
+    holdsSecret: true,
   },
   BEZANT_NETWORKS: {
     about:
@@ -141,6 +149,7 @@ export const settings = {
       'The SMTP server that mails codes to users, such as `smtps://user:password@mail.example`. Without one, a sandbox shows the mails at `GET /sandbox/mails`, and any other server refuses logins by e-mail.',
     default: 'none',
     ofApi: true,
+    holdsSecret: true,
   },
   BEZANT_MAIL_FROM: {
     about: 'The sender of mails to users.',
@@ -152,12 +161,14 @@ export const settings = {
       'Providers with which the users of an entity log in, and the ids of its apps there: `[{"entity": "ENTITY-ID", "provider": "Google", "clientIds": ["CLIENT-ID"]}]`. `provider` is `Google`, `Apple` or `Facebook`; `"issuer"` names another issuer of OpenID Connect under that name. `Facebook` needs the one id of its app, and the `"appSecret"`. Plain http only for addresses of this machine or its network.',
     default: 'none',
     ofApi: true,
+    holdsSecret: true,
   },
   BEZANT_SIGN_IN_PROVIDER: {
     about:
       'Provider of OpenID Connect with which members sign in to the console, besides their passwords: `[{"issuer": "https://id.example", "clientId": "CLIENT-ID", "clientSecret": "SECRET"}]`. It sends browsers back to `BEZANT_PUBLIC_URL` with `/console/signed-in`, and names members by a verified `email`, which is their name here. A second factor that it names (`amr`) counts as a one-time code.',
     default: 'none',
     ofApi: true,
+    holdsSecret: true,
   },
   BEZANT_CROSSCHAIN_ENVIRONMENT: {
     about:
@@ -182,6 +193,7 @@ export const settings = {
     about:
       'Attesters that sign cross-chain messages beside this server: `[{"publicKey": "0x04…", "url": "https://attester.example", "token": "LIVE_API_KEY:…"}]`, as docs/crosschain-messages.md describes. One without `url` and `token` is asked no more, and its key is still shown. Plain http only for addresses of this machine or its network.',
     default: 'none',
+    holdsSecret: true,
   },
   BEZANT_ATTESTATION_THRESHOLD: {
     about:
@@ -234,6 +246,7 @@ export const settings = {
     about:
       'The connection to a bank that you run, for linked bank accounts and redemptions: `[{"url": "https://bank.example", "secret": "SECRET", "blockchain": "BASE", "address": "0xADDRESS", "beneficiary": {"name": "…"}, "beneficiaryBank": {"accountNumber": "…", "routingNumber": "…"}}]`. Orders are posted to `url`, signed under `secret`, redeemed coins go to `address`, and customers wire to the `beneficiary`: see docs/banking.md. Plain http only for addresses of this machine or its network.',
     default: 'none',
+    holdsSecret: true,
   },
   BEZANT_SCREENING_TEST_SUFFIX: {
     about:
@@ -286,6 +299,7 @@ export const settings = {
   BEZANT_SCREENING_TOKEN: {
     about: 'Secret that is sent to the provider of screening as a bearer token.',
     default: 'none',
+    holdsSecret: true,
   },
   BEZANT_SCREENING_KEPT_HOURS: {
     about: 'Hours for which an answer of the provider of screening counts; 0 keeps it for a minute.',

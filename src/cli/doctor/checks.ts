@@ -139,7 +139,7 @@ const rootKey: DoctorCheck = {
 }
 
 async function rootKeyStatesOf(config: Config, keys: readonly Buffer[]) {
-  const open = openDatabase(connectionOf(config), 1)
+  const open = openDatabase(requireDatabase(config), 1)
   const service = config.keyService && openKeyService(config.keyService)
   return rootKeyStates(open, keys, service).finally(() => open.close())
 }
@@ -162,7 +162,7 @@ const keyService: DoctorCheck = {
 const database: DoctorCheck = {
   name: 'database',
   look: async (config) => {
-    const connection = connectionOf(config)
+    const connection = requireDatabase(config)
     const owner = openAsOwner(connection)
     const read = async () => ({ server: await readServer(owner), forgotten: await forgottenTables(owner) })
     const { server, forgotten } = await read()
@@ -209,7 +209,7 @@ const replicas: DoctorCheck = {
   look: async (config) => {
     const { readDatabaseUrls: urls } = config
     if (urls.length === 0) return 'none: the primary serves all reads'
-    const primary = openDatabase(connectionOf(config), 1)
+    const primary = openDatabase(requireDatabase(config), 1)
     const looks = await Promise.allSettled(urls.map((url) => replicaLagBytes(url, primary.reading)))
     await primary.close()
     const told = looks.map((look, index) => {
@@ -226,7 +226,7 @@ const replicas: DoctorCheck = {
 const clock: DoctorCheck = {
   name: 'clock',
   look: async (config) => {
-    const open = openDatabase(connectionOf(config), 1)
+    const open = openDatabase(requireDatabase(config), 1)
     const { hostOffMs } = await readDatabaseClock(open).finally(() => open.close())
     const offMs = hostOffMs?.() ?? 0
     if (Math.abs(offMs) <= hostOffMaxMs) return `${Math.abs(offMs)} ms off that of the database`
@@ -273,7 +273,8 @@ const endpoints: DoctorCheck = {
   },
 }
 
-function connectionOf({ databaseUrl, directDatabaseUrl }: Config): Connection {
+/** The connection to the database of a server, which `DATABASE_URL` has to name. */
+export function requireDatabase({ databaseUrl, directDatabaseUrl }: Config): Connection {
   if (databaseUrl !== undefined) return { url: databaseUrl, directUrl: directDatabaseUrl }
   throw new Error('there is none: set DATABASE_URL')
 }

@@ -45,15 +45,19 @@ function commandsOf(heading: string): string {
     block!.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
   )
   expect(blocks.length, heading).toBeGreaterThan(0)
-  return blocks
-    .join('')
-    .replaceAll('new-db.example.com', `127.0.0.1:${clusters[1]!.port}`)
-    .replaceAll('db.example.com', `127.0.0.1:${clusters[0]!.port}`)
-    .replace('--environment LIVE --policy policy.json', '--environment TEST')
-    .replace(
-      /^export BEZANT_NETWORKS=.*$/m,
-      `export BEZANT_NETWORKS='${JSON.stringify([{ blockchain: 'BASE-SEPOLIA', rpcUrl: chain.rpcUrl }])}'`,
-    )
+  return (
+    blocks
+      .join('')
+      .replaceAll('new-db.example.com', `127.0.0.1:${clusters[1]!.port}`)
+      .replaceAll('db.example.com', `127.0.0.1:${clusters[0]!.port}`)
+      // The servers of this test are on this machine, and have no certificate.
+      .replaceAll(/^export TLS=.*$/gm, 'export TLS=sslmode=disable')
+      .replace('--environment LIVE --policy policy.json', '--environment TEST')
+      .replace(
+        /^export BEZANT_NETWORKS=.*$/m,
+        `export BEZANT_NETWORKS='${JSON.stringify([{ blockchain: 'BASE-SEPOLIA', rpcUrl: chain.rpcUrl }])}'`,
+      )
+  )
 }
 
 async function openShell(bin: string) {
