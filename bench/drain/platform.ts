@@ -59,8 +59,11 @@ const config = readConfig(
 
 /** Starts everything; returns the settings for other processes, and the function that carries out an order. */
 async function startPlatform() {
-  // Commits wait for the disk, as they do where money moves.
-  const postgres = await startEmbeddedPostgres({ dataDir, ephemeral: false, log })
+  const url = process.env['BENCH_DATABASE_URL']
+  const postgres = url
+    ? { connection: { url }, stop: async () => undefined }
+    : // Commits wait for the disk, as they do where money moves.
+      await startEmbeddedPostgres({ dataDir, ephemeral: false, log })
   const local = await startLocalChains({
     networks: networks.filter(({ blockchain }) => blockchain === named),
     dataDir,

@@ -20,8 +20,8 @@ export type Setup = {
   platform: Awaited<ReturnType<typeof startPlatform>>
   database: Database
   customer: Customer
-  /** The process that all others of the database come from. */
-  postmaster: number
+  /** The processes that all others of the database come from: one for each of its servers. */
+  postmasters: readonly number[]
   /** Number of webhooks that arrived at the endpoint. */
   delivered(): number
 }
@@ -33,8 +33,7 @@ export async function openSetup(run: Run): Promise<Setup> {
   const platform = await startPlatform(run, 0)
   const database = openAsOwner(platform.ready.connection, 4)
   run.atEnd(database.close)
-  const { pid } = await database.one<{ pid: number }>(sql`select pg_backend_pid() as pid`)
-  const postmaster = Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[1])
+  const postmasters = await findPostmasters(database)
   const customer = await openTenant(platform.ready, senders)
   let arrived = 0
   const receiver = await openReceiver(async () => {
@@ -42,7 +41,7 @@ export async function openSetup(run: Run): Promise<Setup> {
     receiver.received.length = 0
   })
   run.atEnd(receiver.close)
-  const setup = { run, platform, database, customer, postmaster, delivered: () => arrived }
+  const setup = { run, platform, database, customer, postmasters, delivered: () => arrived }
   const [server] = await startProcesses(setup, 'serve', 1)
   await callApi(customerAt(setup, server!).tenant, 'POST', '/v2/notifications/subscriptions', {
     endpoint: receiver.url,
@@ -57,6 +56,18 @@ export async function openSetup(run: Run): Promise<Setup> {
   run.report('the wallets have their coins')
   await worker!.stop()
   return setup
+}
+
+async function findPostmasters(database: Database): Promise<number[]> {
+  const isDistributed = await database.maybe(sql`select 1 from pg_extension where extname = 'citus'`)
+  const pids = await database.all<{ pid: number }>(
+    isDistributed
+      ? sql`select result::int as pid from run_command_on_all_nodes('select pg_backend_pid()')`
+      : sql`select pg_backend_pid() as pid`,
+  )
+  return pids.map(({ pid }) =>
+    Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[1]),
+  )
 }
 
 async function isFunded({ database, customer: { wallets } }: Setup): Promise<boolean> {
@@ -80,9 +91,9 @@ export async function startProcesses(
   count: number,
 ): Promise<Process[]> {
   const { bezant } = await compiled()
-  const { dataDir, rootKey, blockchain, nodeUrl } = platform.ready
+  const { dataDir, rootKey, blockchain, nodeUrl, connection } = platform.ready
   const env = {
-    DATABASE_URL: '',
+    DATABASE_URL: 'url' in connection ? connection.url : '',
     BEZANT_ROOT_KEY: rootKey,
     BEZANT_NETWORKS: JSON.stringify([{ blockchain, rpcUrl: nodeUrl }]),
     BEZANT_NOTIFICATION_TARGETS: 'loopback',
@@ -103,19 +114,20 @@ export type Measured = { perSecond: number; processMs: number; databaseMs: numbe
 
 /** Measures work that resolves with how much was done. */
 export async function measured(
-  { postmaster }: Setup,
+  { postmasters }: Setup,
   processes: readonly Process[],
   work: () => Promise<number>,
 ): Promise<Measured> {
-  const own = () => processes.reduce((sum, { child }) => sum + cpuMsOfTree(child.pid!), 0)
-  const before = { own: own(), database: cpuMsOfTree(postmaster) }
+  const sumOf = (pids: readonly number[]) => pids.reduce((sum, pid) => sum + cpuMsOfTree(pid), 0)
+  const own = () => sumOf(processes.map(({ child }) => child.pid!))
+  const before = { own: own(), database: sumOf(postmasters) }
   const busy = measureBusyCores()
   const startedMs = performance.now()
   const done = await work()
   return {
     perSecond: done / ((performance.now() - startedMs) / 1_000),
     processMs: (own() - before.own) / done,
-    databaseMs: (cpuMsOfTree(postmaster) - before.database) / done,
+    databaseMs: (sumOf(postmasters) - before.database) / done,
     coresBusy: busy(),
   }
 }
