@@ -21,6 +21,7 @@ import {
   endBatch,
   endDeliveries,
   endedMax,
+  recordAttempts,
   releaseLane,
   waitingDeliveries,
 } from './store/deliveries.ts'
@@ -33,6 +34,23 @@ const rowsTotal = sizeOf('BACKLOG_ROWS', { usual: 20_000, deep: 1_000_000 })
 const { id: entityId } = sandboxEntity
 const nowMs = Date.now()
 const at = formatInstant(nowMs)
+
+/** An attempt that arrived. */
+const delivered = {
+  number: 1,
+  status: 200,
+  error: null,
+  cause: 'auto',
+  requestHeaders: {},
+  requestBody: '{}',
+  requestBytes: 2,
+  responseHeaders: {},
+  responseBody: '',
+  durationMs: 1,
+  state: 'delivered',
+  dueDate: at,
+  at,
+} as const
 
 let test: TestDatabase
 let owner: Database
@@ -116,6 +134,38 @@ itOnOneServer('property 125: an event of a subscribed entity reads no rows of ot
   expect(read['transactions']).toBe(1)
   for (const [table, rows] of Object.entries(read)) expect(rows, table).toBeLessThan(20)
 })
+
+itOnOneServer(
+  'property 125: recording attempts reads the deliveries of their messages, each a few times, and no others',
+  async () => {
+    const lanes = await Promise.all(Array.from({ length: 20 }, subscribe))
+    const ids = lanes.map(({ subscriptionId }) => subscriptionId)
+    await insertUnchecked(
+      owner,
+      sql`insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, sequence, state, due_date,
+        create_date, update_date)
+      select ${entityId}, s, md5('burst ' || n)::uuid, n::text, n, 'waiting', ${at}, now(), now()
+      from unnest(${ids}::uuid[]) s, generate_series(1, ${rowsTotal / ids.length}) n`,
+    )
+    const messages = await test.database.all<{ id: string }>(
+      sql`select md5('burst ' || n)::uuid as id from generate_series(1, 100) n`,
+    )
+    const attempts = messages.map(({ id }, index) => ({
+      lane: lanes[index % lanes.length]!,
+      outcome: { ...delivered, messageId: id },
+    }))
+    for (const analysed of [[], ['notification_deliveries', 'notification_subscriptions']]) {
+      await analyze(owner, ...analysed)
+      const read = await rowsReadBy(test.database, async (tx) => {
+        expect(await recordAttempts(tx, entityId, attempts)).toEqual([])
+        const recorded = sql`select 1 from notification_attempts where entity_id = ${entityId} and subscription_id = any(${ids}::uuid[])`
+        expect(await tx.all(recorded)).toHaveLength(attempts.length)
+      })
+      // Each delivery is locked, changed, and looked up as the key of its attempt, by its message before statistics tell of endpoints.
+      expect(read['notification_deliveries']).toBeLessThanOrEqual(3 * attempts.length * lanes.length)
+    }
+  },
+)
 
 itOnOneServer('the next delivery of an endpoint, and when it is due, are found at any backlog', async () => {
   const lane = await subscribe()

@@ -250,6 +250,7 @@ export async function recordAttempts<Given extends Attempt>(
   const former = sql`select a.request_body from notification_attempts a where a.entity_id = ${entityId}
     and a.subscription_id = o.subscription_id and a.message_id = o.message_id and a.request_body is not null
     order by a.number desc limit 1`
+  // Each delivery is locked by itself: in a join, one lookup could read the deliveries of all messages of the batch.
   const recorded = await database.all<AttemptKey>(sql`with given as (
       select * from jsonb_to_recordset(${jsonOf(given)}::jsonb) as row(subscription_id uuid, fencing_token int8,
         message_id uuid, number integer, status integer, error text, duration_ms integer, cause text,
@@ -259,14 +260,13 @@ export async function recordAttempts<Given extends Attempt>(
       select g.* from given g join notification_subscriptions s on ${subscriptionOf(sql`g`)}
       for key share of s skip locked
     ), ours as materialized (
-      select l.* from leased l join notification_deliveries d on ${deliveryOf(sql`l`)}
-        and d.message_id = any(array(select message_id from leased))
-      for no key update of d skip locked
+      select l.* from leased l cross join lateral (
+        select 1 from notification_deliveries d where ${deliveryOf(sql`l`)} for no key update of d skip locked) locked
     ), changed as (
       update notification_deliveries d set
         state = case when d.state = 'waiting' or o.state = 'delivered' then o.state else d.state end,
         attempt_count = o.number, due_date = o.due_date, update_date = o.at
-      from ours o where d.message_id = any(array(select message_id from ours)) and ${deliveryOf(sql`o`)}
+      from ours o where ${deliveryOf(sql`o`)}
     )
     insert into notification_attempts (entity_id, subscription_id, message_id, number, status, error, duration_ms,
       cause, request_headers, request_body, request_bytes, response_headers, response_body, create_date)
