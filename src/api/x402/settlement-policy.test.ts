@@ -286,7 +286,8 @@ it('property 264: a settlement waits for another one that the same limit counts'
   const owner = openAsOwner(harness.connection)
   try {
     const { asked } = await owner.tx(async (tx) => {
-      await tx.all(sql`select 1 from policies where subject_id = ${seller.id} for no key update`)
+      await tx.all(sql`select 1 from policies where entity_id = ${harness.entityId} and subject_id = ${seller.id}
+        for no key update`)
       const asked = seller.settle(await paying(seller.payTo))
       await untilBlockedBy(await sessionOf(tx), harness.database, 'the settlement waits')
       return { asked }

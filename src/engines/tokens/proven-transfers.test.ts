@@ -203,7 +203,9 @@ it('what a wallet sends is not missed while the engine of transactions is behind
   const followed = new Promise<void>((release) => {
     void harness.database.tx(async (tx) => {
       // The engine waits for this row, so that comparisons are ahead of it.
-      await tx.run(sql`select 1 from transactions where id = ${id} for update`)
+      await tx.run(
+        sql`select 1 from transactions where entity_id = ${harness.entityId} and id = ${id} for update`,
+      )
       await harness.chain().mine()
       await harness.chain().setAutomine(true)
       await applied()

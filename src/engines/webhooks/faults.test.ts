@@ -257,7 +257,7 @@ describe('an endpoint', () => {
     await until(async () => held.size === 1, 'the endpoint has the notification')
     await harness.database.tx(async (tx) => {
       await tx.run(
-        sql`select 1 from notification_subscriptions where id = ${locked.subscriptionId} for update`,
+        sql`select 1 from notification_subscriptions where entity_id = ${locked.entityId} and id = ${locked.subscriptionId} for update`,
       )
       for (const taken of held.values()) taken()
       await until(async () => locked.sink.notices().length === 1, 'it is taken')

@@ -198,7 +198,9 @@ drawnIt('property 61: writers of one tenant that wait for a lock block no other 
   const owner = openAsOwner(harness.connection)
   let writing: Promise<HttpAnswer[]> | undefined
   await owner.tx(async (tx) => {
-    await tx.run(sql`select 1 from accounts where address = ${wallet.address} for update`)
+    await tx.run(
+      sql`select 1 from accounts where entity_id = ${harness.entityId} and address = ${wallet.address} for update`,
+    )
     writing = Promise.all(Array.from({ length: writersTotal }, write))
     await until(() => harness.database.waiting().work > 1, 'writers wait for the lock, and for connections')
     const busy = await latencies(victim)
