@@ -182,22 +182,21 @@ describe('a transaction in flight without a grant', () => {
       expect(body.message).toContain('restored from an older copy')
       expect(await grantsOf(id)).toEqual([])
     }
-    const own = await harness.database.one<{ callTo: string; callData: Buffer; raw: Buffer }>(
-      sql`select call_to, call_data, raw_transaction as raw
-        from transactions t join attempts a on a.transaction_id = t.id where t.id = ${id}`,
-    )
+    const signedFor = (each: string) =>
+      harness.database.one<{ callTo: string; callData: Buffer; raw: Buffer }>(
+        sql`select call_to, call_data, raw_transaction as raw from transactions t join attempts a on a.transaction_id = t.id
+          where t.entity_id = ${harness.entityId} and a.entity_id = ${harness.entityId} and t.id = ${each}`,
+      )
+    const [own, others] = [await signedFor(id), await signedFor(other)]
     const row = (set: Sql) => sql`update transactions set ${set} where id = ${id}`
     await change(row(sql`call_to = ${freshAddress()}`))
     await isRefused()
     await change(row(sql`call_to = ${own.callTo}, call_value = 1`))
     await isRefused()
-    const otherOf = (table: Sql, column: Sql, key: Sql) =>
-      sql`${column} = (select o.${column} from ${table} o where o.${key} = ${other})`
-    const transactions = sql`transactions`
     await change(
       // The bytes and the call of another transaction of the sender, which were signed for another nonce.
-      row(sql`call_value = 0, ${otherOf(transactions, sql`call_data`, sql`id`)}`),
-      sql`update attempts set ${otherOf(sql`attempts`, sql`raw_transaction`, sql`transaction_id`)} where transaction_id = ${id}`,
+      row(sql`call_value = 0, call_data = ${others.callData}`),
+      sql`update attempts set raw_transaction = ${others.raw} where transaction_id = ${id}`,
     )
     await isRefused()
     await change(
@@ -208,8 +207,8 @@ describe('a transaction in flight without a grant', () => {
     )
     await isRefused()
     await change(
-      sql`update signatures s set intent_id = ${id} from attempts a where a.transaction_id = ${id}
-        and s.address = a.address and s.nonce = a.nonce`,
+      sql`update signatures s set intent_id = ${id} from attempts a where s.entity_id = ${harness.entityId}
+        and a.entity_id = ${harness.entityId} and a.transaction_id = ${id} and s.address = a.address and s.nonce = a.nonce`,
     )
     expect((await on.ask(id, 'accelerate')).status).toBe(200)
     await on.sent(id, 'bump')
