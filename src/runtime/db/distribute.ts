@@ -96,6 +96,8 @@ const sessionSettings = {
   'citus.propagate_set_commands': 'local',
   // A `tx` that changes rows on several nodes may change shared tables, too.
   'citus.multi_shard_modify_mode': 'sequential',
+  // A statement that changes given rows of several tenants locks these rows, and not the tables of all tenants until its `tx` ends.
+  'citus.enable_deadlock_prevention': 'off',
 } as const
 
 /**
