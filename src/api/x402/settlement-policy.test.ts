@@ -102,6 +102,12 @@ const takenBy = (keyId: string, purpose: string) =>
     sql`select amount, released_date is not null as released from policy_spending
       where entity_id = ${harness.entityId} and api_key_id = ${keyId} and purpose = ${purpose} order by create_date, intent_id`,
   )
+/** Number of payments of a key that are sent, and in no block yet. */
+const sentFor = async (keyId: string) =>
+  (
+    await harness.database.all(sql`select 1 from transactions t where t.entity_id = ${harness.entityId} and t.state = 'SENT'
+      and t.id in (select intent_id from policy_spending where entity_id = ${harness.entityId} and api_key_id = ${keyId})`)
+  ).length
 
 describe('property 264: rules about settlements', () => {
   it('name the payees, the tokens and the most of a payment, for one key and no other', async () => {
@@ -209,9 +215,7 @@ describe('property 264: rules about settlements', () => {
     // One block has both: after the block of one, the other would not be sent.
     await onChain('pause')
     harness.startEngines()
-    const sent = sql`select 1 from transactions t where t.entity_id = ${harness.entityId} and t.state = 'SENT'
-      and t.id in (select intent_id from policy_spending where entity_id = ${harness.entityId} and api_key_id = ${own.id})`
-    await until(async () => (await harness.database.all(sent)).length === 2, 'both are sent')
+    await until(async () => (await sentFor(own.id)) === 2, 'both are sent')
     await onChain('mine', { blocks: 1 })
     await onChain('resume')
     const answers = await Promise.all(asked)
@@ -233,6 +237,7 @@ describe('property 264: rules about settlements', () => {
       const { extra } = await seller.settle(await paying(seller.payTo, { seconds: 1 }))
       const status = async () =>
         (await seller.http('GET', `/v1/facilitator/x402/status/${extra!['paymentId']}`)).body.status
+      await until(async () => (await sentFor(seller.id)) === 1, 'it is sent')
       await onChain('mine', { blocks: 1 })
       await until(async () => (await status()) === 'completed', 'it is in a block')
       await onChain('reorg', { depth: 1, transactions: 'return' })
