@@ -182,6 +182,7 @@ type OtherName =
   | 'npm_lifecycle_event'
   | 'NODE_OPTIONS'
   | 'NODE_TLS_REJECT_UNAUTHORIZED'
+  | 'CREDENTIALS_DIRECTORY'
 
 /** The address of the running sandbox that commands and examples control. */
 export const sandboxUrlOf = (variables: EnvironmentVariables = process.env): string =>
@@ -197,8 +198,9 @@ export const commandSecretOf = (
   { BEZANT_ENTITY_SECRET: text, BEZANT_ENTITY_SECRET_FILE: path }: EnvironmentVariables = process.env,
 ) => textOrFile('BEZANT_ENTITY_SECRET', text, path)
 
-/** The variables of Node.js that weaken a process, and the files that settings are read from. */
+/** The variables of Node.js that weaken a process, the files that settings are read from, and systemd's directory of credentials. */
 export const readSurroundings = (variables: EnvironmentVariables = process.env) => ({
+  credentialsDir: variables['CREDENTIALS_DIRECTORY'],
   nodeOptions: variables['NODE_OPTIONS'] ?? '',
   verifiesTls: variables['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0',
   settingFiles: settingFilesIn(variables),

@@ -45,6 +45,8 @@ export const drawnFiles = [
   'src/engines/attestation/attesters-crashes.test.ts',
   'src/engines/attestation/attesters.test.ts',
   'testing/suites/processes/process.test.ts',
+  'testing/suites/processes/container-recipes.test.ts',
+  'testing/suites/processes/systemd-units.test.ts',
   'testing/suites/processes/root-key.test.ts',
   'src/custody/root-key/rotate.test.ts',
   'src/custody/root-key/wrapped.test.ts',

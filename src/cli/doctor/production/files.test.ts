@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -23,8 +23,9 @@ beforeEach(async () => {
 })
 
 /** The faults about rights, by the names of their rules. */
-async function rightsFaults(): Promise<Record<string, string>> {
+async function rightsFaults(more: Record<string, string> = {}): Promise<Record<string, string>> {
   const environment = {
+    ...more,
     BEZANT_DATA_DIR: join(folder, 'data'),
     BEZANT_NETWORKS_FILE: join(folder, 'networks'),
     BEZANT_SCREENING_TOKEN_FILE: join(folder, 'token'),
@@ -59,3 +60,21 @@ it.each([
   expect(Object.keys(faults)).toEqual([rule])
   expect(faults[rule]).toContain(join(folder, name))
 })
+
+it.runIf(process.getuid?.() === 0)(
+  'takes no access list of a credential for a right of a group',
+  async () => {
+    const foreignGroup = 54_321
+    await chown(join(folder, 'token'), 0, foreignGroup)
+    const elsewhere = { CREDENTIALS_DIRECTORY: join(folder, 'data') }
+    for (const [mode, settings, faults] of [
+      [0o440, { CREDENTIALS_DIRECTORY: folder }, []],
+      [0o444, { CREDENTIALS_DIRECTORY: folder }, ['rights on files of settings']],
+      [0o440, elsewhere, ['rights on files of settings']],
+    ] as const) {
+      await chmod(join(folder, 'token'), mode)
+      expect(Object.keys(await rightsFaults(settings))).toEqual(faults)
+    }
+    await chown(join(folder, 'token'), 0, process.getgid!())
+  },
+)

@@ -32,7 +32,10 @@ export const fileRules: readonly ProductionRule<GivenSettings>[] = [
     faults: ({ surroundings }) =>
       Promise.all(
         surroundings.settingFiles.map(async ({ name, path, holdsSecret }) => {
-          const fault = await openTo(path, holdsSecret ? all : writing)
+          // systemd lets a service read its credentials by an access list, whose rights show as those of the group.
+          const isCredential = dirname(path) === surroundings.credentialsDir
+          const rights = (holdsSecret ? all : writing) & (isCredential ? ofOthers : all)
+          const fault = await openTo(path, rights)
           return fault && `${name}: ${fault}`
         }),
       ),
