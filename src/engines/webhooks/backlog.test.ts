@@ -7,6 +7,7 @@ import { formatInstant } from '#lib/time'
 import { type Database, type Db, openAsOwner, type Sql, sql } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { sandboxEntity } from '#sandbox/credentials'
+import { deliveredAt } from '#testing/builders/delivery-attempt'
 import { openTestDatabase, type TestDatabase } from '#testing/databases/database'
 import { itOnOneServer } from '#testing/databases/one-server'
 import { analyze, insertUnchecked, rowsReadBy } from '#testing/databases/rows-read'
@@ -34,23 +35,6 @@ const rowsTotal = sizeOf('BACKLOG_ROWS', { usual: 20_000, deep: 1_000_000 })
 const { id: entityId } = sandboxEntity
 const nowMs = Date.now()
 const at = formatInstant(nowMs)
-
-/** An attempt that arrived. */
-const delivered = {
-  number: 1,
-  status: 200,
-  error: null,
-  cause: 'auto',
-  requestHeaders: {},
-  requestBody: '{}',
-  requestBytes: 2,
-  responseHeaders: {},
-  responseBody: '',
-  durationMs: 1,
-  state: 'delivered',
-  dueDate: at,
-  at,
-} as const
 
 let test: TestDatabase
 let owner: Database
@@ -152,7 +136,7 @@ itOnOneServer(
     )
     const attempts = messages.map(({ id }, index) => ({
       lane: lanes[index % lanes.length]!,
-      outcome: { ...delivered, messageId: id },
+      outcome: deliveredAt(at, { messageId: id, number: 1 }),
     }))
     for (const analysed of [[], ['notification_deliveries', 'notification_subscriptions']]) {
       await analyze(owner, ...analysed)

@@ -6,6 +6,7 @@ import { formatInstant } from '#lib/time'
 import { sql } from '#runtime/db/db'
 import { createCaller } from '#runtime/outbound/call'
 import { newTurn } from '#runtime/turns/store'
+import { deliveredAt } from '#testing/builders/delivery-attempt'
 import { makePaymentIntent, worldOf } from '#testing/builders/world'
 import { sessionOf, unlimited, untilBlockedBy } from '#testing/databases/blocked-sessions'
 import { type Harness, openHarness } from '#testing/platform/harness'
@@ -403,22 +404,7 @@ describe('a worker', () => {
       sql`select id as message_id from notifications where entity_id = ${entityId}`,
     )
     const at = formatInstant(harness.clock.nowMs())
-    const outcome = {
-      messageId,
-      number: 2,
-      status: 200,
-      error: null,
-      cause: 'auto',
-      requestHeaders: {},
-      requestBody: '{}',
-      requestBytes: 2,
-      responseHeaders: {},
-      responseBody: '',
-      durationMs: 1,
-      state: 'delivered',
-      dueDate: at,
-      at,
-    } as const
+    const outcome = deliveredAt(at, { messageId, number: 2 })
     await recordAttempts(harness.database, entityId, [{ lane: former, outcome }])
     expect(await attemptsOf(entityId)).toHaveLength(1)
     await recordAttempts(harness.database, entityId, [{ lane: present, outcome }])
