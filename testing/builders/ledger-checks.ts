@@ -60,6 +60,6 @@ export const insertFalsePosting = (
       select ${entityId}, ${id}, blockchain, hash, ${`forged:${id}`}, now()
       from blocks where blockchain = ${blockchain} and canonical order by number limit 1`)
     await tx.run(sql`insert into entries (entity_id, posting_id, account_id, create_date, amount)
-      select entity_id, ${id}, id, now(), case kind when 'address' then ${amount} else -${amount} end
+      select entity_id, ${id}, id, now(), case when kind = 'address' then ${amount} else -${amount} end
       from accounts where entity_id = ${entityId} and token_id = ${tokenId} and (kind = 'outside' or address = ${address})`)
   })
