@@ -298,7 +298,8 @@ describe('notifications', () => {
     await harness.database.tx(async (tx) => {
       // Changes a visible field, so that a notification is due.
       await tx.run(
-        sql`update payment_intents set update_date = update_date + interval '1 s' where id = ${first.id}`,
+        sql`update payment_intents set update_date = (update_date at time zone 'UTC' + interval '1 s') at time zone 'UTC'
+          where entity_id = ${entityId} and id = ${first.id}`,
       )
       const change = { entityId, actor: 'test', type: 'paymentIntent.credited', resourceId: first.id }
       await recordChanges(tx, nowMs, [change])

@@ -485,7 +485,7 @@ describe('property 79: an operation of a modular wallet has its effect once', ()
     const stateOf = () =>
       harness.database.one<{ state: string; details: string | null; counted: bigint | null }>(
         sql`select u.state, u.error_details as details, s.gas_used as counted from user_operations u
-          join sponsorships s on s.user_op_hash = u.user_op_hash where u.user_op_hash = ${hashes[0]!}`,
+          join sponsorships s on s.entity_id = u.entity_id and s.user_op_hash = u.user_op_hash where u.user_op_hash = ${hashes[0]!}`,
       )
     await until(async () => (await stateOf()).state === 'FAILED', 'the spoiler has failed')
     const { details, counted } = await stateOf()

@@ -85,8 +85,8 @@ it.each(seedsOf(1))(
     const fresh = await submitSome(again, chain, wallets, isDeep ? 5 : 2, random)
     await sleep(1_500)
     const signed = await database.one<{ n: number }>(sql`select count(*) as n from attempts a
-    where not (tx_hash = any(${[...known]}::text[])) and exists (select 1 from transactions t where t.id = a.transaction_id
-      and t.id = any(${fresh.map(({ id }) => id)}::uuid[]))`)
+    where not (tx_hash = any(${[...known]}::text[])) and exists (select 1 from transactions t
+      where t.entity_id = a.entity_id and t.id = a.transaction_id and t.id = any(${fresh.map(({ id }) => id)}::uuid[]))`)
     expect(signed.n).toBe(0)
     await site.open(restored, 'two')
     fresh.push(
