@@ -121,7 +121,7 @@ it.each(seedsOf(1))(
     const unsigned = await database.one<{
       n: number
     }>(sql`select count(*) as n from attempts a where not exists (
-    select 1 from signatures s where s.address = a.address and s.nonce = a.nonce and s.max_fee = a.max_fee)`)
+    select 1 from signatures s where s.entity_id = a.entity_id and s.address = a.address and s.nonce = a.nonce and s.max_fee = a.max_fee)`)
     expect(unsigned.n).toBe(0)
     console.info(
       `seed ${seed}: ${kept.length} kept, ${sent.length} of ${lost.length} lost ones had been sent, ${fresh.length} new; ${before.n} signatures in the copy, ${known.size} in the journals`,
