@@ -222,8 +222,8 @@ drawnIt(
 const sendersWithLostNonces = (database: Database) =>
   database.all<{ address: string }>(sql`select distinct a.address from attempts a
     where a.state in ('signed', 'sent') and a.nonce > 0
-      and not exists (select 1 from attempts b where b.address = a.address and b.nonce = a.nonce - 1)
-      and not exists (select 1 from transactions t where t.address = a.address and t.tx_hash is null
+      and not exists (select 1 from attempts b where b.entity_id = a.entity_id and b.address = a.address and b.nonce = a.nonce - 1)
+      and not exists (select 1 from transactions t where t.entity_id = a.entity_id and t.address = a.address and t.tx_hash is null
         and t.state in ('INITIATED', 'CLEARED', 'QUEUED'))`)
 
 const countOf = async (database: Database) =>
