@@ -59,6 +59,7 @@ const config = readConfig(
 
 /** Starts everything; returns the settings for other processes, and the function that carries out an order. */
 async function startPlatform() {
+  // An empty database on this machine, in place of one of its own: for servers of several nodes.
   const url = process.env['BENCH_DATABASE_URL']
   const postgres = url
     ? { connection: { url }, stop: async () => undefined }
