@@ -155,13 +155,16 @@ async function mineAgain(
   settings.blockMined()
 }
 
-/** Mines a block with this time; the node accepts a time before the last block's only through its clock. */
+/**
+ * Mines a block with exactly this time. The node accepts a time before that of its last block only once its clock is set
+ * back, and the block names the time again: the clock goes on, and a second may end between the two requests.
+ */
 async function mineAt(nodeUrl: string, timestampS: number): Promise<void> {
   try {
     await call(nodeUrl, 'evm_mine', [timestampS])
   } catch {
     await call(nodeUrl, 'evm_setTime', [timestampS])
-    await call(nodeUrl, 'evm_mine')
+    await call(nodeUrl, 'evm_mine', [timestampS])
   }
 }
 
