@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
-import { sandboxEntity } from '#sandbox/credentials'
 import { rpc } from '#testing/platform/json-rpc'
 import { broadcast, devAccount, fund, headOf, type Node, nonceOf, signedTransfer } from './chain.ts'
 import { nodeOf } from './drain/bench.ts'
 import { startPlatform } from './drain/processes.ts'
+import { benchEntity } from './entity.ts'
 import type { Figure } from './figures.ts'
 import { measureBusyCores } from './machine.ts'
 import { insertWatchedAddresses } from './rows.ts'
@@ -95,7 +95,7 @@ async function openSetup(run: Run, watched: number): Promise<Setup> {
 }
 
 async function watch(setup: Setup, watched: number): Promise<void> {
-  await insertWatchedAddresses(setup.database, sandboxEntity.id, setup.watched, watched)
+  await insertWatchedAddresses(setup.database, benchEntity.id, setup.watched, watched)
   setup.watched = watched
 }
 

@@ -4,10 +4,10 @@ import { networks } from '#chains/networks/index'
 import { newId } from '#lib/ids'
 import { readConfig } from '#runtime/config'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
-import { sandboxEntity } from '#sandbox/credentials'
 import { devAccount, fund } from './chain.ts'
 import { nodeOf } from './drain/bench.ts'
 import { startPlatform } from './drain/processes.ts'
+import { benchEntity } from './entity.ts'
 import type { Figure } from './figures.ts'
 import { measureBusyCores } from './machine.ts'
 import type { Bench, Run } from './run.ts'
@@ -112,7 +112,7 @@ async function patternOf(database: Database, tenant: Tenant, recipientId: string
 function insertRows(database: Database, { walletId, accountId, recipientId }: Pattern): Promise<void> {
   const nowMs = Date.now()
   const at = new Date(nowMs).toISOString()
-  const entityId = sandboxEntity.id
+  const entityId = benchEntity.id
   const id = newId(nowMs)
   const [event, actor, data] = ['payout.pending', 'key:bench', JSON.stringify({ status: 'pending' })]
   return database.tx(async (tx) => {

@@ -7,8 +7,9 @@ import { requireWallet } from '#custody/wallets/index'
 import type { Ctx, EngineCtx } from '#engines/ctx'
 import { type Token, tokensOf } from '#engines/ledger/tokens/index'
 import { submit } from '#engines/transactions/index'
-import { sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
+import { sandboxEntitySecret } from '#sandbox/credentials'
 import { seal } from '#testing/platform/tenant'
+import { benchEntity } from '../entity.ts'
 
 /** Transfers of one wallet that are accepted in one database transaction. */
 const batchMax = 100
@@ -74,7 +75,7 @@ function transferOf(chain: Parameters<typeof submit>[2]['chain'], usdc: Token, i
 
 const scopeOf = (engine: EngineCtx): Ctx => ({
   ...engine,
-  entity: sandboxEntity,
+  entity: benchEntity,
   actor: 'bench',
   requestId: randomUUID(),
   receivedMs: engine.clock.nowMs(),

@@ -16,15 +16,10 @@ import type { Connection } from '#runtime/db/db'
 import { createLog } from '#runtime/log/log'
 import { seedAttestationKeys } from '#sandbox/attestation-keys'
 import { type BlockPace, startLocalChains } from '#sandbox/chains/index'
-import {
-  sandboxApiKey,
-  sandboxEntity,
-  sandboxEntitySecret,
-  sandboxKeyId,
-  sandboxKeySecret,
-} from '#sandbox/credentials'
+import { sandboxEntitySecret } from '#sandbox/credentials'
 import { openFaucet } from '#sandbox/faucet/faucet'
 import { startEmbeddedPostgres } from '#sandbox/postgres/index'
+import { benchApiKey, benchEntity, benchKey } from '../entity.ts'
 import { acceptTransfers } from './backlog.ts'
 
 export type Ready = {
@@ -101,7 +96,7 @@ async function startPlatform() {
   }
   const ready: Ready = {
     url: api.url,
-    apiKey: sandboxApiKey,
+    apiKey: benchApiKey,
     entitySecret: sandboxEntitySecret,
     nodeUrl: chain.nodeUrl,
     blockchain,
@@ -116,12 +111,11 @@ async function startPlatform() {
 
 async function seed(ctx: EngineCtx): Promise<void> {
   const nowMs = ctx.clock.nowMs()
-  const { id: entityId, environment } = sandboxEntity
   await ctx.database.tx(async (tx) => {
-    await insertEntity(tx, { ...sandboxEntity, nowMs })
-    await insertApiKey(tx, { entityId, environment, id: sandboxKeyId, secret: sandboxKeySecret, nowMs })
+    await insertEntity(tx, { ...benchEntity, nowMs })
+    await insertApiKey(tx, { ...benchKey, nowMs })
   })
-  await seedSandboxEntity(ctx, { entityId, secretHex: sandboxEntitySecret })
+  await seedSandboxEntity(ctx, { entityId: benchEntity.id, secretHex: sandboxEntitySecret })
   await seedAttestationKeys({ ...ctx, db: ctx.database })
 }
 
