@@ -44,6 +44,10 @@ const commands: CommandTable = {
       'Check what a start of the sandbox or of a server needs, and what is unsafe in production; name each fault with its remedy.',
     load: async () => (await import('./doctor/doctor.ts')).doctorCommand,
   },
+  conformance: {
+    summary: 'Ask a server of this interface as its clients do, and report where its answers differ.',
+    load: async () => (await import('./conformance/conformance.ts')).conformanceCommand,
+  },
   migrate: {
     summary: 'Create or upgrade the database tables. Safe to repeat, and to run concurrently.',
     load: async () => (await import('./migrate.ts')).migrateCommand,

@@ -37,6 +37,7 @@ export const drawnFiles = [
   'src/api/payouts/purposes.test.ts',
   'src/engines/unified-balance/alarms.test.ts',
   'src/cli/mcp/listen.test.ts',
+  'src/cli/conformance/conformance.test.ts',
   'src/cli/payouts/payouts.test.ts',
   'src/cli/usdc-paymaster.test.ts',
   'src/api/json-rpc/user-operations/pay-in-usdc.test.ts',
