@@ -4,6 +4,7 @@ import type { Drill } from './drill.ts'
 /** Drills are loaded on use, so that `--help` answers at once. */
 const drills: Record<string, () => Promise<Drill>> = {
   failover: async () => (await import('./failover.ts')).failover,
+  restore: async () => (await import('./restore.ts')).restore,
   soak: async () => (await import('./soak/index.ts')).soakDrill,
 }
 

@@ -6,10 +6,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { checkLedger } from '#testing/builders/ledger-checks'
 import type { TestChain } from '#testing/platform/chain'
-import { until } from '#testing/platform/until'
 import type { DatabasePair, ReplicationMode } from './database-pair.ts'
 import { databaseName, fundedWallets, openInstallation, roles } from './installation.ts'
-import { amountAtomic, openTransferLoad, type RequestedTransfer, type TransferLoad } from './transfer-load.ts'
+import {
+  heldAtomic,
+  openStates,
+  restoredIn,
+  unknownTransfers,
+  untilComplete,
+  untilReady,
+  wrongPayments,
+} from './lost-part.ts'
+import { amountAtomic, openTransferLoad, type TransferLoad } from './transfer-load.ts'
 
 export type FailoverOptions = {
   program: string
@@ -43,7 +51,6 @@ export type FailoverResult = {
 
 /** Interval of blocks from the death of the primary on. */
 const blockSeconds = 1
-const open = ['INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'STUCK', 'CONFIRMED']
 
 export async function failOver(options: FailoverOptions): Promise<FailoverResult> {
   const { pair, chain, mode, report, program } = options
@@ -105,10 +112,6 @@ export async function failOver(options: FailoverOptions): Promise<FailoverResult
   }
 }
 
-/** Number of transactions in journals that were missing in the database, by the log of the workers. */
-const restoredIn = (log: string): number =>
-  [...log.matchAll(/"added":(\d+)[^\n]*restored transactions/g)].reduce((sum, [, n]) => sum + Number(n), 0)
-
 /** The database as the administrator sees it on the server that is the primary now. */
 const openPrimary = ({ primaryUrl }: DatabasePair) =>
   openAsOwner({ url: primaryUrl().replace(/\/postgres$/, `/${databaseName}`) }, 2)
@@ -117,7 +120,7 @@ async function countOpen(pair: DatabasePair): Promise<number> {
   const database = openPrimary(pair)
   try {
     const { n } = await database.one<{ n: number }>(
-      sql`select count(*) as n from transactions where transaction_type = 'OUTBOUND' and state = any(${open}::text[])`,
+      sql`select count(*) as n from transactions where transaction_type = 'OUTBOUND' and state = any(${openStates}::text[])`,
     )
     return n
   } finally {
@@ -134,9 +137,9 @@ async function judge(
   const defects: string[] = []
   const database = openPrimary(pair)
   try {
-    for (const base of urls.serve) await until(async () => isReady(base), `${base} is ready: signing goes on`)
+    await untilReady(urls.serve)
     report('every journal is merged, and signing goes on')
-    const lost = await unknownOf(database, load.requested)
+    const lost = await unknownTransfers(database, load.requested)
     if (mode === 'synchronous' && lost.length > 0)
       defects.push(`${lost.length} accepted transfers are lost, such as ${lost[0]!.id}`)
     const moved = new Set((await chain.oracle.transfers({ token: chain.tokens.USDC })).map(({ to }) => to))
@@ -144,20 +147,15 @@ async function judge(
       if (moved.has(to.toLowerCase())) defects.push(`${id} was sent, and is not in the books again`)
     report(`${lost.length} transfers were never sent and are lost: their customers repeat them`)
     for (const transfer of lost) await load.repeat(transfer)
-    await untilComplete(database, load, report)
+    await untilComplete({ database, load, report })
     await chain.oracle
       .checkMovedOnce(
         load.requested.map(({ from, to }) => ({ from, to, token: chain.tokens.USDC, amountAtomic })),
       )
       .catch((error: Error) => defects.push(error.message))
-    const senders = [...new Set(load.requested.map(({ from }) => from))]
-    for (const address of senders)
-      await chain.oracle.checkNonces(address).catch((error: Error) => defects.push(error.message))
-    defects.push(...(await paidUnasked(chain, senders, load.requested)))
+    defects.push(...(await wrongPayments(chain, load.requested)))
     await checkLedger(database).catch((error: Error) => defects.push(error.message))
-    const { held } = await database.one<{ held: bigint }>(
-      sql`select coalesce(sum(held), 0) as held from accounts`,
-    )
+    const held = await heldAtomic(database)
     if (held !== 0n) defects.push(`${held} base units are still held`)
     const compared = await command('reconcile')
     if (compared.code !== 0) defects.push(`bezant reconcile: ${compared.output}`)
@@ -165,64 +163,6 @@ async function judge(
   } finally {
     await database.close()
   }
-}
-
-const isReady = async (base: string): Promise<boolean> =>
-  fetch(`${base}/ready`).then(
-    async (response) => ((await response.json()) as { ready: boolean }).ready,
-    () => false,
-  )
-
-type OwnDatabase = ReturnType<typeof openAsOwner>
-
-async function unknownOf(database: OwnDatabase, requested: readonly RequestedTransfer[]) {
-  const rows = await database.all<{ id: string }>(
-    sql`select id from transactions where id = any(${requested.map(({ id }) => id)}::uuid[])`,
-  )
-  const known = new Set(rows.map(({ id }) => id))
-  return requested.filter(({ id }) => !known.has(id))
-}
-
-/**
- * Waits until every transfer is COMPLETE. A nonce of a lost transfer below one that was sent is taken by the next transfer of its
- * wallet, so each wallet that waits sends one more.
- */
-async function untilComplete(
-  database: OwnDatabase,
-  load: TransferLoad,
-  report: (text: string) => void,
-): Promise<void> {
-  let before = -1
-  let sinceMs = performance.now()
-  await until(async () => {
-    const { left, failed } = await database.one<{ left: number; failed: number }>(sql`select
-      count(*) filter (where state = any(${open}::text[])) as left, count(*) filter (where state = 'FAILED') as failed
-      from transactions where transaction_type = 'OUTBOUND'`)
-    if (left !== before) {
-      report(`${left} transfers are not complete, ${failed} failed`)
-      sinceMs = performance.now()
-    } else if (left > 0 && performance.now() - sinceMs > 20_000) {
-      report('a nonce of a lost transfer is open: each wallet sends one more transfer')
-      sinceMs = performance.now()
-      await load.request(new Set(load.requested.map(({ from }) => from)).size)
-    }
-    before = left
-    return left === 0
-  }, 'every transfer is complete')
-}
-
-/** Names what wallets paid to addresses of which no customer asked it. */
-async function paidUnasked(
-  chain: TestChain,
-  senders: readonly string[],
-  requested: readonly RequestedTransfer[],
-): Promise<string[]> {
-  const asked = new Set(requested.map(({ to }) => to.toLowerCase()))
-  const ours = new Set(senders.map((address) => address.toLowerCase()))
-  const moved = await chain.oracle.transfers()
-  return moved
-    .filter(({ from, to }) => ours.has(from) && !asked.has(to))
-    .map(({ txHash, to }) => `${txHash} paid ${to}, which no customer asked for`)
 }
 
 /** While there is no primary, answers say to try again, and nothing else. */

@@ -37,6 +37,10 @@ export type Installation = {
   command(...args: string[]): Promise<CommandResult>
   /** The same with other settings. */
   commandWith(environment: Record<string, string>, ...args: string[]): Promise<CommandResult>
+  /** Ends all processes of a role. */
+  end(role: Role, signal: NodeJS.Signals): Promise<void>
+  /** Starts all processes of a role, at their addresses and with their data directories. */
+  begin(role: Role): Promise<void>
   /** The lines that all processes logged so far. */
   logged(): string
   close(): Promise<void>
@@ -48,7 +52,6 @@ export const roles = { owner: 'bezant', app: 'bezant_app' } as const
 
 export async function openInstallation(options: InstallationOptions): Promise<Installation> {
   const home = mkdtempSync(join(tmpdir(), 'bezant-installation-'))
-  const processes: ChildProcess[] = []
   let log = ''
   const secrets = { entitySecret: randomBytes(32).toString('hex') }
   const shared = {
@@ -65,45 +68,70 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   const commandWith: Installation['commandWith'] = async (environment, ...args) =>
     runToEnd(start(args, { BEZANT_DATA_DIR: join(home, 'serve0'), ...environment }))
   const command: Installation['command'] = (...args) => commandWith({}, ...args)
+  const machines = await machinesOf(home, options.processes)
+  const endAll = (ended: readonly Machine[], signal: NodeJS.Signals) =>
+    Promise.all(ended.map((machine) => endMachine(machine, signal)))
   const close = async () => {
-    for (const child of processes) child.kill('SIGKILL')
-    await Promise.all(processes.map((child) => child.exitCode ?? child.signalCode ?? once(child, 'exit')))
+    await endAll(machines, 'SIGKILL')
     rmSync(home, { recursive: true, force: true, maxRetries: 10 })
   }
-  const urls: Installation['urls'] = { serve: [], worker: [] }
+  const of = (role: Role) => machines.filter((machine) => machine.role === role)
+  const begin = async (role: Role) => {
+    for (const machine of of(role)) {
+      const { port, pagePort, dataDir } = machine
+      const child = start([role, '--port', String(port)], {
+        BEZANT_DATA_DIR: dataDir,
+        BEZANT_PAGE_PORT: String(pagePort),
+      })
+      machine.child = child
+      for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk) => void (log += chunk))
+      await until(async () => {
+        if (child.exitCode !== null) throw new Error(`${role} ended: ${log.slice(-4_000)}`)
+        return isAnswered(`${urlOf(machine)}/ping`)
+      }, `${role} at ${port} answers`)
+    }
+  }
   try {
     await makeDatabase(options)
     const owner = { DATABASE_URL: options.ownerUrl, BEZANT_DIRECT_DATABASE_URL: '' }
     succeeded(await commandWith({ ...owner, BEZANT_DATA_DIR: home }, 'migrate'))
-    const open = async (role: Role, index: number) => {
-      const dataDir = join(home, `${role}${index}`)
-      mkdirSync(dataDir)
-      const port = await quietPort()
-      const child = start([role, '--port', String(port)], {
-        BEZANT_DATA_DIR: dataDir,
-        BEZANT_PAGE_PORT: String(await quietPort()),
-      })
-      processes.push(child)
-      for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk) => void (log += chunk))
-      const url = `http://127.0.0.1:${port}`
-      await until(async () => {
-        if (child.exitCode !== null) throw new Error(`${role} ended: ${log.slice(-4_000)}`)
-        return isAnswered(`${url}/ping`)
-      }, `${role} ${index} answers`)
-      urls[role].push(url)
-    }
-    for (const role of ['serve', 'worker'] as const)
-      for (let index = 0; index < options.processes[role]; index++) await open(role, index)
+    await begin('serve')
+    await begin('worker')
+    const urls = { serve: of('serve').map(urlOf), worker: of('worker').map(urlOf) }
     const named = ['--name', 'Failover', '--environment', 'TEST', '--json']
     const created = succeeded(await command('keys', 'create-entity', ...named))
     const { apiKey } = JSON.parse(created.split('\n')[0]!) as { apiKey: string }
     await register(urls.serve[0]!, apiKey, secrets.entitySecret)
     const tenants = urls.serve.map((url) => tenantOf(url, { entityId: '', apiKey, ...secrets }))
-    return { tenants, urls, command, commandWith, logged: () => log, close }
+    const end: Installation['end'] = async (role, signal) => void (await endAll(of(role), signal))
+    return { tenants, urls, command, commandWith, begin, end, logged: () => log, close }
   } catch (error) {
     await close()
     throw error
   }
+}
+
+/** A place in which one process runs: its ports and its data directory stay when the process is ended and begun again. */
+type Machine = { role: Role; port: number; pagePort: number; dataDir: string; child?: ChildProcess }
+
+const urlOf = ({ port }: Machine) => `http://127.0.0.1:${port}`
+
+async function machinesOf(home: string, processes: InstallationOptions['processes']): Promise<Machine[]> {
+  const machines: Machine[] = []
+  for (const role of ['serve', 'worker'] as const)
+    for (let index = 0; index < processes[role]; index++) {
+      const dataDir = join(home, `${role}${index}`)
+      mkdirSync(dataDir)
+      machines.push({ role, port: await quietPort(), pagePort: await quietPort(), dataDir })
+    }
+  return machines
+}
+
+async function endMachine({ child }: Machine, signal: NodeJS.Signals): Promise<void> {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill(signal)
+  await exited
 }
 
 function succeeded({ code, output }: CommandResult): string {

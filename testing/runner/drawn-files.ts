@@ -14,6 +14,7 @@ export const drawnFiles = [
   'testing/suites/pages/user-page.test.ts',
   'testing/suites/api/collections.test.ts',
   'testing/suites/processes/database-failover.test.ts',
+  'testing/suites/processes/restore-drill.test.ts',
   'testing/suites/processes/pgbouncer.test.ts',
   'src/engines/transactions/lost-connections.test.ts',
   'src/engines/treasury/disbursements/several-chains.test.ts',

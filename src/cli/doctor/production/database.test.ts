@@ -8,7 +8,7 @@ afterEach(() => vi.unstubAllEnvs())
 const sound: ServerFacts = {
   user: 'bezant_app',
   settings: {
-    archive_command: 'cp %p /backup/%f',
+    archive_command: 'pgbackrest --stanza=bezant archive-push %p',
     archive_library: '',
     archive_mode: 'on',
     autovacuum: 'on',
