@@ -145,8 +145,10 @@ async function openSite(
 ): Promise<Site> {
   const tenant = installation.tenants[0]!
   const database = openAdmin(server)
-  const merchant = await openMerchant({ tenant, chain, code, database }).finally(database.close)
-  const wallets = await fundedWallets(tenant, chain, count)
+  const [merchant, wallets] = await Promise.all([
+    openMerchant({ tenant, chain, code, database }),
+    fundedWallets(tenant, chain, count),
+  ]).finally(database.close)
   const load = openTransferLoad({
     tenants: installation.tenants,
     wallets,
