@@ -180,16 +180,19 @@ async function followDatabaseClock(
 }
 
 const inspectionTo = (log: Log): Inspection => ({
-  refused: ({ reason, ...endpoint }) =>
-    raiseAlarm(log, 'endpoint-refused', endpoint, `an endpoint is refused: ${reason}`),
+  refused: ({ reason, ...about }) =>
+    raiseAlarm(log, 'endpoint-refused', about, `an endpoint is refused: ${reason}`, causeOf(about)),
   accepted: ({ blockchain, endpoint }) =>
     endAlarm(
       log,
       'endpoint-refused',
       { blockchain, endpoint },
       'a refused endpoint passed the inspection and is used now',
+      causeOf({ blockchain, endpoint }),
     ),
 })
+
+const causeOf = ({ blockchain, endpoint }: { blockchain: string; endpoint: string }) => `${blockchain} ${endpoint}`
 
 /**
  * Starts the background engines of the `worker` role. They have started after the first attempt to open and merge the journals,

@@ -1,12 +1,15 @@
+import { statfs } from 'node:fs/promises'
 import type { EngineCtx } from '#engines/ctx'
 import { openHistories } from '#engines/indexer/events/index'
 import { gapCounts } from '#engines/indexer/reconciliation/index'
 import { queueDepths } from '#engines/transactions/index'
+import { awaitedJournals, journalsDirectory } from '#engines/transactions/journal/index'
 import { waitingDeliveries } from '#engines/webhooks/index'
-import { alarmCounts } from '#runtime/log/alarms'
+import { alarmCounts, openAlarms } from '#runtime/log/alarms'
 import { keptFor } from '#runtime/scheduling/memoize'
 import type { Metrics } from '#runtime/telemetry/metrics'
 import { chainStates, listChains } from './list-chains.ts'
+import { readinessOf } from './show-readiness.ts'
 
 /** Lifetime of a cached scrape: limits requests to the database and the nodes, for any number of collectors. */
 const keptMs = 1_000
@@ -27,6 +30,8 @@ async function scrape(ctx: EngineCtx): Promise<string> {
     gatherGaps(ctx),
     gatherHistories(ctx),
     gatherReplicas(ctx),
+    gatherReadiness(ctx),
+    gatherJournals(ctx),
   ])
   // A figure that cannot be gathered keeps its last value and must not suppress the others.
   for (const each of gathered)
@@ -37,6 +42,7 @@ async function scrape(ctx: EngineCtx): Promise<string> {
 function countAlarms({ metrics }: EngineCtx): void {
   metrics.alarms.reset()
   for (const [alarm, count] of alarmCounts()) metrics.alarms.inc({ alarm }, count)
+  for (const [alarm, count] of openAlarms()) metrics.alarmsOpen.set({ alarm }, count)
 }
 
 function showEndpoints({ chains, metrics }: EngineCtx): void {
@@ -111,6 +117,21 @@ async function gatherReplicas({ metrics, replicas }: EngineCtx): Promise<void> {
     metrics.replicaUsed.set({ host, position }, isUsed ? 1 : 0)
     setOrRemove(metrics.replicaLag, { host, position }, lagBytes)
   }
+}
+
+async function gatherReadiness(ctx: EngineCtx): Promise<void> {
+  const { database, clock, engines, signing } = await readinessOf(ctx)
+  const isReady = (state: string) => (state === 'unknown' ? undefined : Number(/^(ready|running)$/.test(state)))
+  for (const [part, state] of Object.entries({ database, clock, engines, signing }))
+    setOrRemove(ctx.metrics.ready, { part }, isReady(state))
+  ctx.metrics.clockOff.set((ctx.clock.hostOffMs?.() ?? 0) / 1_000)
+}
+
+async function gatherJournals({ config, database, metrics }: EngineCtx): Promise<void> {
+  metrics.journalsAwaited.set((await awaitedJournals(database.reading)).length)
+  // A `serve` has none.
+  const volume = await statfs(journalsDirectory(config)).catch(() => undefined)
+  if (volume) metrics.journalFree.set(volume.bavail * volume.bsize)
 }
 
 const ageSeconds = (nowMs: number, date: string | null | undefined): number =>

@@ -20,10 +20,15 @@ const lagMaxMs = 60_000
 const graceMs = 10_000
 
 type Readiness = Static<typeof readinessSchema>
-const kept = keptFor<Db, Answer>(keptMs)
+const kept = keptFor<Db, Readiness>(keptMs)
 
 /** Reports which parts are ready: 200 when all are, else 503. It is public, so it names no host, block or error. */
-export const showReadiness = (ctx: EngineCtx): Promise<Answer> =>
+export async function showReadiness(ctx: EngineCtx): Promise<Answer> {
+  const readiness = await readinessOf(ctx)
+  return answer(readiness.ready ? 200 : 503, readiness)
+}
+
+export const readinessOf = (ctx: EngineCtx): Promise<Readiness> =>
   kept(ctx.database.reading, async () => {
     const parts = await look(ctx)
     const ready =
@@ -32,7 +37,7 @@ export const showReadiness = (ctx: EngineCtx): Promise<Answer> =>
       parts.engines === 'running' &&
       parts.signing === 'running' &&
       parts.chains.every(({ state }) => state === 'following')
-    return answer(ready ? 200 : 503, { ready, ...parts })
+    return { ready, ...parts }
   })
 
 async function look(ctx: EngineCtx): Promise<Omit<Readiness, 'ready'>> {

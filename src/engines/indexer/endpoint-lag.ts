@@ -31,9 +31,9 @@ function look({ log }: EngineCtx, chain: Chain, behind: Set<string>): void {
     const about = { blockchain, endpoint: host, position, headNumber, lagBlocks }
     if (lagBlocks >= lagMax && !behind.has(key)) {
       behind.add(key)
-      raiseAlarm(log, 'endpoint-behind', about, 'an endpoint is behind the others of its chain')
+      raiseAlarm(log, 'endpoint-behind', about, 'an endpoint is behind the others of its chain', key)
     }
     if (lagBlocks < lagMax && behind.delete(key))
-      endAlarm(log, 'endpoint-behind', about, 'an endpoint is no longer behind')
+      endAlarm(log, 'endpoint-behind', about, 'an endpoint is no longer behind', key)
   }
 }

@@ -56,7 +56,13 @@ export function watchSessions({ database, log }: Pick<Scope, 'database' | 'log'>
     const keyOf = ({ pid, query }: StuckSession) => `${pid} ${query}`
     for (const session of stuck)
       if (!known.has(keyOf(session)))
-        raiseAlarm(log, 'session-stuck', session, 'a session of the database stands still or holds up others')
+        raiseAlarm(
+          log,
+          'session-stuck',
+          session,
+          'a session of the database stands still or holds up others',
+          keyOf(session),
+        )
     const now = new Map(stuck.map((session) => [keyOf(session), session]))
     for (const [key, { pid, applicationName }] of known)
       if (!now.has(key))
@@ -65,6 +71,7 @@ export function watchSessions({ database, log }: Pick<Scope, 'database' | 'log'>
           'session-stuck',
           { pid, applicationName },
           'a session of the database moves again, or is gone',
+          key,
         )
     known = now
     return false

@@ -1,6 +1,6 @@
 import type { Log } from './log.ts'
 
-/** All alarms. `docs/operate.md` documents the cause and the remedy of each; `npm run check` compares the lists. */
+/** All alarms. `docs/runbooks.md` has a section about each; `npm run check` compares the lists. */
 export const alarmNames = [
   'account-code-unknown',
   'books-differ',
@@ -71,24 +71,42 @@ export const alarmNames = [
 
 export type AlarmName = (typeof alarmNames)[number]
 
-const counts = new Map<AlarmName, number>(alarmNames.map((name) => [name, 0]))
-const words = new Map<AlarmName, string>()
+/** Reports of one alarm by this process: how many, the last message, and the causes that last. */
+type Reports = { count: number; words?: string; causes: Set<unknown> }
 
-/** Reports a problem that the operator must examine: writes a log line with the alarm's name and increments its count. */
+const reports = new Map<AlarmName, Reports>(alarmNames.map((name) => [name, { count: 0, causes: new Set() }]))
+
+/** The section of `docs/runbooks.md` about an alarm, by its path on every `serve`. */
+export const runbookOf = (alarm: AlarmName): string => `/docs/runbooks#${alarm}`
+
+/**
+ * Reports a problem that the operator must examine: writes a log line with the alarm's name and its runbook, and increments its count.
+ * A `cause` is any value that stands for the problem until `endAlarm` is told the same one.
+ */
 export function raiseAlarm(
   log: Log,
   alarm: AlarmName,
   about: Record<string, unknown>,
   message: string,
+  cause?: unknown,
 ): void {
   const { err } = about
-  counts.set(alarm, counts.get(alarm)! + 1)
-  words.set(alarm, err instanceof Error ? `${message}: ${err.message}` : message)
-  log.error({ alarm, ...about }, message)
+  const known = reports.get(alarm)!
+  known.count += 1
+  known.words = err instanceof Error ? `${message}: ${err.message}` : message
+  if (cause !== undefined) known.causes.add(cause)
+  log.error({ alarm, ...about, runbook: runbookOf(alarm) }, message)
 }
 
 /** Reports that the cause of a raised alarm is gone: `about` names what the alarm named. */
-export function endAlarm(log: Log, alarm: AlarmName, about: Record<string, unknown>, message: string): void {
+export function endAlarm(
+  log: Log,
+  alarm: AlarmName,
+  about: Record<string, unknown>,
+  message: string,
+  cause?: unknown,
+): void {
+  reports.get(alarm)!.causes.delete(cause)
   log.info({ alarmOver: alarm, ...about }, message)
 }
 
@@ -102,15 +120,27 @@ export function alarmWhile(
   { begins, ends }: { begins: string; ends: string },
 ): (about: Record<string, unknown> | undefined) => void {
   let isRaised = false
-  return (about) => {
-    if (about && !isRaised) raiseAlarm(log, alarm, about, begins)
-    if (!about && isRaised) endAlarm(log, alarm, {}, ends)
+  const report = (about: Record<string, unknown> | undefined) => {
+    if (about && !isRaised) raiseAlarm(log, alarm, about, begins, report)
+    if (!about && isRaised) endAlarm(log, alarm, {}, ends, report)
     isRaised = about !== undefined
   }
+  return report
 }
 
+const eachReported = <Value>(valueOf: (known: Reports) => Value | undefined): Map<AlarmName, Value> =>
+  new Map(
+    [...reports].flatMap(([name, known]) => {
+      const value = valueOf(known)
+      return value === undefined ? [] : [[name, value] as const]
+    }),
+  )
+
 /** Returns the number of times that this process raised each alarm since it started. */
-export const alarmCounts = (): ReadonlyMap<AlarmName, number> => counts
+export const alarmCounts = (): ReadonlyMap<AlarmName, number> => eachReported(({ count }) => count)
 
 /** Returns the last message of each alarm that this process raised since it started. */
-export const alarmWords = (): ReadonlyMap<AlarmName, string> => words
+export const alarmWords = (): ReadonlyMap<AlarmName, string> => eachReported(({ words }) => words)
+
+/** Returns how many causes of each alarm hold now, as far as this process reports when they end. */
+export const openAlarms = (): ReadonlyMap<AlarmName, number> => eachReported(({ causes }) => causes.size)

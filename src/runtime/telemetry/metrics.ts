@@ -1,4 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { version } from '../version.ts'
+import { addProcessMetrics } from './process-metrics.ts'
 
 /** Bucket bounds in seconds: from a response out of memory to one that waits for a node. */
 const requestBuckets = [0.005, 0.02, 0.1, 0.5, 2, 10]
@@ -27,8 +29,14 @@ export function openMetrics() {
   for (const outcome of deliveryOutcomes) deliveries.inc({ outcome }, 0)
   const loggedRequests = counter('request_log_rows_total', 'Requests for the request log.', 'outcome')
   for (const outcome of ['written', 'dropped'] as const) loggedRequests.inc({ outcome }, 0)
+  addProcessMetrics(registry)
+  gauge('build_info', 'The version of the program.', 'version').set({ version }, 1)
   return {
     registry,
+    ready: gauge('ready', '1 for each part that is ready.', 'part'),
+    clockOff: gauge('clock_off_seconds', 'How far the clock of the machine is ahead of the database.'),
+    journalsAwaited: gauge('journals_awaited', 'Journals that signing waits for.'),
+    journalFree: gauge('journal_free_bytes', 'Space that is left where this process has its journal.'),
     requests: new Histogram({
       ...about('http_request_duration_seconds', 'Requests answered.', ['method', 'route', 'status']),
       buckets: requestBuckets,
@@ -38,6 +46,7 @@ export function openMetrics() {
     deliveriesWaiting: gauge('deliveries_waiting', 'Unfinished deliveries.'),
     deliveriesAge: gauge('deliveries_oldest_age_seconds', 'Age of the oldest waiting delivery.'),
     alarms: counter('alarms_total', 'Alarms raised since the process started.', 'alarm'),
+    alarmsOpen: gauge('alarms_open', 'Causes of alarms that hold now.', 'alarm'),
     replicaReads: counter('replica_requests_total', 'Requests that replicas may serve.', 'outcome'),
     replicaUsed: gauge('replica_used', '1 while reads go to the replica.', 'host', 'position'),
     replicaLag: gauge('replica_lag_bytes', 'Log that it has not replayed.', 'host', 'position'),

@@ -281,10 +281,10 @@ function failureReporter(ctx: EngineCtx): { failed: ReportFailure; went(): void 
       if (!isFirstReport(`${alarm} ${(error as Error).message}`)) return
       const text =
         failureTexts[alarm] ?? 'the journal cannot be kept: nothing is signed or sent; trying again'
-      raiseAlarm(ctx.log, alarm, { err: error }, text)
+      raiseAlarm(ctx.log, alarm, { err: error }, text, raised)
     },
     went: () => {
-      for (const alarm of raised) endAlarm(ctx.log, alarm, {}, 'the journal is kept again')
+      for (const alarm of raised) endAlarm(ctx.log, alarm, {}, 'the journal is kept again', raised)
       raised.clear()
     },
   }
@@ -304,9 +304,10 @@ function unmergedReporter(ctx: EngineCtx) {
         'journal-unmerged',
         { journals },
         'an older copy of the database was restored: nothing is signed on any chain until these journals are merged; start their workers, or see: bezant journal --help',
+        ctx,
       )
     else if (shown !== '')
-      endAlarm(ctx.log, 'journal-unmerged', {}, 'every journal is merged: signing continues')
+      endAlarm(ctx.log, 'journal-unmerged', {}, 'every journal is merged: signing continues', ctx)
     shown = now
     shownAtMs = performance.now()
   }
