@@ -1,8 +1,8 @@
+import { alarmRule, runbookRule } from './tidy/alarms.ts'
 import { commentRule } from './tidy/comments.ts'
 import { commitRule } from './tidy/commits.ts'
 import { consoleRequestRule } from './tidy/console.ts'
 import {
-  alarmRule,
   anchorRule,
   decisionRule,
   docPathRule,
@@ -70,6 +70,7 @@ const rules: Rule[] = [
   anchorRule,
   settingRule,
   alarmRule,
+  runbookRule,
   decisionRule,
   guideRule,
   metricRule,

@@ -1,6 +1,5 @@
 import { dirname, join, normalize } from 'node:path'
 import { anchorOf } from '#runtime/http/docs/guides'
-import { alarmNames } from '#runtime/log/alarms'
 import { openMetrics } from '#runtime/telemetry/metrics'
 import type { Repository, Rule, SourceFile } from './repository.ts'
 
@@ -84,50 +83,21 @@ export const settingRule: Rule = {
   },
 }
 
-const alarmFile = 'src/runtime/log/alarms.ts'
-
-export const alarmRule: Rule = {
-  name: 'alarms are listed, raised, counted, documented and tested',
-  why: 'An operator who is woken by a name in a log has to find out what it wants, and a count tells how often.',
-  check: (repository) => {
-    const documented = matchesIn(repository, /^docs\/operate\.md$/, /(?<=^\| `)[a-z]+(-[a-z]+)+(?=` \|)/gm)
-    const code = repository
-      .matching(/^src\/.*\.ts$/)
-      .filter(({ path }) => path !== alarmFile && !path.endsWith('.test.ts'))
-    const unused = alarmNames.filter((name) => !code.some(({ text }) => text.includes(`'${name}'`)))
-    const tests = repository.matching(/^(src|testing)\/.*\.test\.ts$/)
-    const untested = alarmNames.filter((name) => {
-      const named = new RegExp(`['"]${name}['"]`)
-      return !tests.some(({ text }) => named.test(text))
-    })
-    // An alarm logged without `raiseAlarm` is not counted.
-    const bypassing = code.filter(({ text }) => /\blog\.\w+\(\s*\{[^}]*\balarm\b|\balarm: '/.test(text))
-    return [
-      ...differences(new Set(alarmNames), documented),
-      ...unused.map((name) => `${name} is listed in ${alarmFile}, and nothing raises it`),
-      ...untested.map(
-        (name) => `${name} has no test that raises it by its cause: see testing/platform/count-alarm.ts`,
-      ),
-      ...bypassing.map(({ path }) => `${path} names an alarm past raiseAlarm of ${alarmFile}`),
-    ]
-  },
-}
-
 export const metricRule: Rule = {
   name: 'metrics are documented',
   why: 'An operator can only read a figure that is explained.',
   check: (repository) => {
     const { registry } = openMetrics()
     const names = registry.getMetricsAsArray().map(({ name }) => name)
-    const documented = matchesIn(repository, /^docs\/operate\.md$/, /(?<=^\| `)bezant_\w+(?=` \|)/gm)
+    const documented = matchesIn(repository, /^docs\/operate\.md$/, /(?<=^\| `)(?:bezant|process|nodejs)_\w+(?=` \|)/gm)
     return differences(new Set(names), documented)
   },
 }
 
-const matchesIn = (repository: Repository, paths: RegExp, pattern: RegExp) =>
+export const matchesIn = (repository: Repository, paths: RegExp, pattern: RegExp) =>
   new Set(repository.matching(paths).flatMap(({ text }) => [...text.matchAll(pattern)].map(([name]) => name)))
 
-const differences = (real: ReadonlySet<string>, documented: ReadonlySet<string>) => [
+export const differences = (real: ReadonlySet<string>, documented: ReadonlySet<string>) => [
   ...[...real].filter((name) => !documented.has(name)).map((name) => `${name} is in no document`),
   ...[...documented]
     .filter((name) => !real.has(name))

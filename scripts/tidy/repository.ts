@@ -26,7 +26,7 @@ export function readRepository(): Repository {
     .toString('utf8')
     .split('\n')
     .filter((path) => path && existsSync(join(root, path)))
-  const texts = paths.filter((path) => /\.(ts|js|mjs|svelte|json|md|sql|sol|html|css|yml)$/.test(path))
+  const texts = paths.filter((path) => /\.(ts|js|mjs|svelte|json|md|sql|sol|html|css|ya?ml)$/.test(path))
   const files = texts.map((path) => {
     const text = readFileSync(join(root, path), 'utf8')
     return { path, text, lines: text.split('\n') }

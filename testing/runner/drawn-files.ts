@@ -49,6 +49,7 @@ export const drawnFiles = [
   'testing/suites/processes/process.test.ts',
   'testing/suites/processes/container-recipes.test.ts',
   'testing/suites/processes/systemd-units.test.ts',
+  'testing/suites/processes/prometheus.test.ts',
   'testing/suites/processes/root-key.test.ts',
   'src/custody/root-key/rotate.test.ts',
   'src/custody/root-key/wrapped.test.ts',

@@ -46,15 +46,19 @@ function countAlarms({ metrics }: EngineCtx): void {
 }
 
 function showEndpoints({ chains, metrics }: EngineCtx): void {
-  for (const chain of chains.list())
+  for (const chain of chains.list()) {
+    const { blockchain } = chain.network
+    // Without a zero before it, no rate shows the first one.
+    metrics.transfersOmitted.inc({ blockchain }, 0)
     for (const [position, endpoint] of chain.endpoints.health().entries()) {
       const { host, errorsRatio, latencyMs, headNumber, lagBlocks } = endpoint
-      const labels = { blockchain: chain.network.blockchain, host, position }
+      const labels = { blockchain, host, position }
       metrics.endpointErrors.set(labels, errorsRatio)
       metrics.endpointLatency.set(labels, latencyMs / 1_000)
       setOrRemove(metrics.endpointHead, labels, headNumber)
       setOrRemove(metrics.endpointLag, labels, lagBlocks)
     }
+  }
 }
 
 type Labels = Record<string, string | number>
