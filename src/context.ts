@@ -192,7 +192,8 @@ const inspectionTo = (log: Log): Inspection => ({
     ),
 })
 
-const causeOf = ({ blockchain, endpoint }: { blockchain: string; endpoint: string }) => `${blockchain} ${endpoint}`
+const causeOf = ({ blockchain, endpoint }: { blockchain: string; endpoint: string }) =>
+  `${blockchain} ${endpoint}`
 
 /**
  * Starts the background engines of the `worker` role. They have started after the first attempt to open and merge the journals,

@@ -89,7 +89,11 @@ export const metricRule: Rule = {
   check: (repository) => {
     const { registry } = openMetrics()
     const names = registry.getMetricsAsArray().map(({ name }) => name)
-    const documented = matchesIn(repository, /^docs\/operate\.md$/, /(?<=^\| `)(?:bezant|process|nodejs)_\w+(?=` \|)/gm)
+    const documented = matchesIn(
+      repository,
+      /^docs\/operate\.md$/,
+      /(?<=^\| `)(?:bezant|process|nodejs)_\w+(?=` \|)/gm,
+    )
     return differences(new Set(names), documented)
   },
 }

@@ -6,7 +6,6 @@ import { programFiles } from './words.ts'
 const stateOfProcess: Record<string, string> = {
   'src/lib/ids.ts poolUsed': 'Random bytes are drawn for many ids at once.',
   'src/lib/ids.ts counts': 'Ids of one process ascend, whichever service asks for them.',
-  'src/runtime/log/alarms.ts reports': 'A process exports one set of metrics.',
   'src/runtime/scheduling/failpoints.ts armed': 'A failpoint ends or freezes the process.',
   'src/runtime/scheduling/loop.ts running': 'A loop that is woken without work rests again.',
   'src/runtime/db/db.ts preparedStatements': 'A name of a statement depends on nothing but its text.',

@@ -70,10 +70,11 @@ export async function openPrometheus({ apiKey, targets }: PrometheusInput): Prom
     said += chunk
   })
   const url = `http://127.0.0.1:${port}`
-  const isReady = () => fetch(`${url}/-/ready`).then(
-    ({ ok }) => ok,
-    () => false,
-  )
+  const isReady = () =>
+    fetch(`${url}/-/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
   await until(async () => child.exitCode !== null || (await isReady()), 'Prometheus is ready')
   if (child.exitCode !== null) throw new Error(`Prometheus ended: ${said}`)
   return {

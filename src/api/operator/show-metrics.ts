@@ -125,7 +125,8 @@ async function gatherReplicas({ metrics, replicas }: EngineCtx): Promise<void> {
 
 async function gatherReadiness(ctx: EngineCtx): Promise<void> {
   const { database, clock, engines, signing } = await readinessOf(ctx)
-  const isReady = (state: string) => (state === 'unknown' ? undefined : Number(/^(ready|running)$/.test(state)))
+  const isReady = (state: string) =>
+    state === 'unknown' ? undefined : Number(/^(ready|running)$/.test(state))
   for (const [part, state] of Object.entries({ database, clock, engines, signing }))
     setOrRemove(ctx.metrics.ready, { part }, isReady(state))
   ctx.metrics.clockOff.set((ctx.clock.hostOffMs?.() ?? 0) / 1_000)

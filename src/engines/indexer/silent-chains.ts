@@ -34,11 +34,11 @@ async function look({ log }: EngineCtx, chain: Chain, silences: Map<string, Sile
   if (answers) {
     silences.delete(blockchain)
     if (silence?.isRaised)
-      endAlarm(log, 'chain-unreachable', about, 'an endpoint of the chain answers again', chain)
+      endAlarm(log, 'chain-unreachable', about, 'an endpoint of the chain answers again', blockchain)
     return
   }
   const { sinceMs, isRaised } = silence ?? { sinceMs: startedMs, isRaised: false }
   const raises = !isRaised && performance.now() - sinceMs > silentMs
   silences.set(blockchain, { sinceMs, isRaised: isRaised || raises })
-  if (raises) raiseAlarm(log, 'chain-unreachable', about, 'no endpoint of the chain answers', chain)
+  if (raises) raiseAlarm(log, 'chain-unreachable', about, 'no endpoint of the chain answers', blockchain)
 }

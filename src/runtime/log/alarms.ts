@@ -128,10 +128,10 @@ export function alarmWhile(
   return report
 }
 
-const eachReported = <Value>(valueOf: (known: Reports) => Value | undefined): Map<AlarmName, Value> =>
+const eachReported = <Value>(of: (known: Reports) => Value | undefined): Map<AlarmName, Value> =>
   new Map(
     [...reports].flatMap(([name, known]) => {
-      const value = valueOf(known)
+      const value = of(known)
       return value === undefined ? [] : [[name, value] as const]
     }),
   )

@@ -33,6 +33,14 @@ export function addProcessMetrics(registry: Registry): void {
     () => performance.eventLoopUtilization().active / 1_000,
   )
   gauge('process_resident_memory_bytes', 'Memory of the process.', process.memoryUsage.rss)
-  gauge('nodejs_heap_size_used_bytes', 'The part of it that JavaScript uses.', () => process.memoryUsage().heapUsed)
-  gauge('process_start_time_seconds', 'Start of the process, since 1970.', () => performance.timeOrigin / 1_000)
+  gauge(
+    'nodejs_heap_size_used_bytes',
+    'The part of it that JavaScript uses.',
+    () => process.memoryUsage().heapUsed,
+  )
+  gauge(
+    'process_start_time_seconds',
+    'Start of the process, since 1970.',
+    () => performance.timeOrigin / 1_000,
+  )
 }

@@ -1,6 +1,7 @@
 /** The alert rules and the dashboard of `deploy/`: against the metrics of this program, and in a Prometheus that scrapes it. */
-import { mkdtemp, rm } from 'node:fs/promises'
+
 import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -16,7 +17,13 @@ import { openLyingNode } from '#testing/nodes/lying-node'
 import { httpAs } from '#testing/platform/tenant'
 import { until } from '#testing/platform/until'
 import { spawnProgram } from '#testing/processes/program'
-import { hasPrometheus, openPrometheus, type Prometheus, promtool, rulesFile } from '#testing/servers/prometheus'
+import {
+  hasPrometheus,
+  openPrometheus,
+  type Prometheus,
+  promtool,
+  rulesFile,
+} from '#testing/servers/prometheus'
 
 type RuleGroups = { groups: { rules: { record?: string; alert?: string; expr: string }[] }[] }
 type Dashboard = {
@@ -42,7 +49,8 @@ const asSent = (expr: string) =>
 /** Selectors of series in an expression. Without those of statuses: no request of a sound test fails. */
 const selectorsOf = (expr: string) =>
   [...expr.matchAll(/\b((?:bezant|process|nodejs)_\w+|up\b|bezant:[\w:]+)\s*(\{[^}]*\})?/g)].map(
-    ([, name, labels = '']) => `${name}${labels.replaceAll(/(?<=[{,])\s*status=~"[^"]*"/g, '').replace(/,\s*\}/, '}')}`,
+    ([, name, labels = '']) =>
+      `${name}${labels.replaceAll(/(?<=[{,])\s*status=~"[^"]*"/g, '').replace(/,\s*\}/, '}')}`,
   )
 
 const undo: (() => Promise<unknown>)[] = []
@@ -62,7 +70,9 @@ it('property 300: rules and dashboard name only metrics and alarms that the prog
   ]
   const named = expressions.flatMap(selectorsOf).map((selector) => selector.replace(/\{.*/s, ''))
   const known = new Set([...registered, ...recorded, 'up'])
-  const unknown = named.filter((name) => !known.has(name) && !known.has(name.replace(/_(bucket|count|sum)$/, '')))
+  const unknown = named.filter(
+    (name) => !known.has(name) && !known.has(name.replace(/_(bucket|count|sum)$/, '')),
+  )
   expect(unknown).toEqual([])
   // Each metric of the program is on the dashboard.
   expect(registered.filter((name) => !named.some((each) => each.startsWith(name)))).toEqual([])
@@ -72,12 +82,15 @@ it('property 300: rules and dashboard name only metrics and alarms that the prog
   expect(names.filter((name) => !(alarmNames as readonly string[]).includes(name))).toEqual([])
 })
 
-it.runIf(hasPrometheus)('property 300: each alert fires at its fault, and none in a sound installation', async () => {
-  await promtool('check', 'rules', rulesFile)
-  await promtool('test', 'rules', unitTests)
-  const tried = readFileSync(unitTests, 'utf8')
-  for (const { alert } of rules) if (alert) expect(tried).toContain(alert)
-})
+it.runIf(hasPrometheus)(
+  'property 300: each alert fires at its fault, and none in a sound installation',
+  async () => {
+    await promtool('check', 'rules', rulesFile)
+    await promtool('test', 'rules', unitTests)
+    const tried = readFileSync(unitTests, 'utf8')
+    for (const { alert } of rules) if (alert) expect(tried).toContain(alert)
+  },
+)
 
 type Selected = { alert: string } | { title: string }
 
@@ -143,7 +156,9 @@ it.runIf(hasPrometheus && systemPostgres())(
       throw error
     })
     for (const { expr } of panels) await prometheus.ask('query', { query: asSent(expr) })
-    const { groups } = await prometheus.ask<{ groups: { rules: { name: string; lastError?: string }[] }[] }>('rules')
+    const { groups } = await prometheus.ask<{ groups: { rules: { name: string; lastError?: string }[] }[] }>(
+      'rules',
+    )
     const failed = groups.flatMap((group) => group.rules).filter(({ lastError }) => lastError)
     expect(failed).toEqual([])
 
@@ -157,7 +172,9 @@ it.runIf(hasPrometheus && systemPostgres())(
     const owner = openAsOwner(harness.connection)
     undo.push(owner.close)
     expect(await firing('schema-newer')).toEqual([])
-    await owner.run(sql`insert into schema_migrations (name, sha256) values ('9999_newer.sql', 'unknown here')`)
+    await owner.run(
+      sql`insert into schema_migrations (name, sha256) values ('9999_newer.sql', 'unknown here')`,
+    )
     await until(async () => (await firing('schema-newer')).length === 2, 'the alarm of both processes fires')
     const [alert] = await firing('schema-newer')
     expect(alert!.labels).toMatchObject({ alertname: 'BezantAlarm', severity: 'warning', job: 'bezant' })

@@ -304,10 +304,10 @@ function unmergedReporter(ctx: EngineCtx) {
         'journal-unmerged',
         { journals },
         'an older copy of the database was restored: nothing is signed on any chain until these journals are merged; start their workers, or see: bezant journal --help',
-        ctx,
+        'journals',
       )
     else if (shown !== '')
-      endAlarm(ctx.log, 'journal-unmerged', {}, 'every journal is merged: signing continues', ctx)
+      endAlarm(ctx.log, 'journal-unmerged', {}, 'every journal is merged: signing continues', 'journals')
     shown = now
     shownAtMs = performance.now()
   }
