@@ -139,11 +139,16 @@ it('property 68: an endpoint that returns as another or an empty chain is unused
     comeBack()
     const isRefused = async () => (await alarmsOf('endpoint-refused')) === index + 1
     await until(isRefused, 'the endpoint is refused')
+    expect(await sample('bezant_alarms_open{alarm="endpoint-refused"}')).toBe(1)
     await becomes('unreachable')
     expect(node.callCounts.get('eth_getBlockByNumber')).toBe(before)
     node.lie(undefined)
     node.forwardTo(own)
     await becomes('following')
+    await until(
+      async () => (await sample('bezant_alarms_open{alarm="endpoint-refused"}')) === 0,
+      'the cause is over',
+    )
   }
   expect(worker.stderr()).toMatch(/"alarm":"endpoint-refused".*it is a node of chain 11155111/)
   expect(worker.stderr()).toContain(`"alarm":"endpoint-refused","blockchain":"${blockchain}"`)
