@@ -19,6 +19,7 @@ export const promtool = async (...args: string[]): Promise<string> =>
 
 const home = 'deploy/prometheus'
 export const rulesFile = `${home}/bezant.rules.yaml`
+export const configFile = `${home}/prometheus.yml`
 
 type PrometheusConfig = {
   global: Record<string, unknown>
@@ -41,8 +42,8 @@ export type Prometheus = {
 
 export async function openPrometheus({ apiKey, targets }: PrometheusInput): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'bezant-prometheus-'))
-  const [configFile, keyFile] = [join(folder, 'prometheus.yml'), join(folder, 'bezant-key')]
-  const config: PrometheusConfig = parse(await readFile(join(home, 'prometheus.yml'), 'utf8'))
+  const [ownFile, keyFile] = [join(folder, 'prometheus.yml'), join(folder, 'bezant-key')]
+  const config: PrometheusConfig = parse(await readFile(configFile, 'utf8'))
   Object.assign(config.global, { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' })
   delete config.alerting
   const [job] = config.scrape_configs
@@ -51,14 +52,14 @@ export async function openPrometheus({ apiKey, targets }: PrometheusInput): Prom
     targets: [new URL(url).host],
     labels: { role },
   }))
-  await writeFile(configFile, stringify(config))
+  await writeFile(ownFile, stringify(config))
   await writeFile(keyFile, `${apiKey}\n`)
   await copyFile(rulesFile, join(folder, 'bezant.rules.yaml'))
   const port = await quietPort()
   const child = spawn(
     '/usr/bin/prometheus',
     [
-      `--config.file=${configFile}`,
+      `--config.file=${ownFile}`,
       `--storage.tsdb.path=${join(folder, 'data')}`,
       `--web.listen-address=127.0.0.1:${port}`,
     ],
@@ -78,7 +79,7 @@ export async function openPrometheus({ apiKey, targets }: PrometheusInput): Prom
   await until(async () => child.exitCode !== null || (await isReady()), 'Prometheus is ready')
   if (child.exitCode !== null) throw new Error(`Prometheus ended: ${said}`)
   return {
-    configFile,
+    configFile: ownFile,
     ask: async (path, query = {}) => {
       const answer = await fetch(`${url}/api/v1/${path}?${new URLSearchParams(query)}`)
       const { status, data, error } = (await answer.json()) as { status: string; data: never; error?: string }

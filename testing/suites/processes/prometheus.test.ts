@@ -18,6 +18,7 @@ import { httpAs } from '#testing/platform/tenant'
 import { until } from '#testing/platform/until'
 import { spawnProgram } from '#testing/processes/program'
 import {
+  configFile,
   hasPrometheus,
   openPrometheus,
   type Prometheus,
@@ -28,7 +29,12 @@ import {
 type RuleGroups = { groups: { rules: { record?: string; alert?: string; expr: string }[] }[] }
 type Dashboard = {
   templating: { list: { definition?: string }[] }
-  panels: { title: string; targets?: { expr: string }[] }[]
+  panels: {
+    id: number
+    title: string
+    gridPos: { x: number; w: number }
+    targets?: { expr: string }[]
+  }[]
 }
 
 const unitTests = 'testing/suites/processes/prometheus-rules.yaml'
@@ -76,6 +82,8 @@ it('property 300: rules and dashboard name only metrics and alarms that the prog
   expect(unknown).toEqual([])
   // Each metric of the program is on the dashboard.
   expect(registered.filter((name) => !named.some((each) => each.startsWith(name)))).toEqual([])
+  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length)
+  expect(dashboard.panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([])
   const critical = [...rulesText.matchAll(/\(match "\^\(([a-z|-]+)\)\$" \$labels\.alarm\)/g)]
   const names = critical.flatMap(([, list]) => list!.split('|'))
   expect(names.length).toBeGreaterThan(0)
@@ -86,6 +94,7 @@ it.runIf(hasPrometheus)(
   'property 300: each alert fires at its fault, and none in a sound installation',
   async () => {
     await promtool('check', 'rules', rulesFile)
+    await promtool('check', 'config', '--syntax-only', configFile)
     await promtool('test', 'rules', unitTests)
     const tried = readFileSync(unitTests, 'utf8')
     for (const { alert } of rules) if (alert) expect(tried).toContain(alert)
@@ -147,9 +156,8 @@ it.runIf(hasPrometheus && systemPostgres())(
     undo.push(prometheus.close)
     await promtool('check', 'config', prometheus.configFile)
     await until(async () => {
-      // Requests that a replica may serve, and one that fails.
+      // A request that a replica may serve.
       await httpAs(serve.url, operator.apiKey)('GET', '/v1/w3s/wallets')
-      await httpAs(serve.url, undefined)('GET', '/v1/w3s/wallets')
       return (await missingIn(prometheus)).length === 0
     }, 'all series are there').catch(async (error) => {
       expect(await missingIn(prometheus)).toEqual([])
