@@ -7,7 +7,8 @@ import { explainDatabase } from '#runtime/db/explain'
 import { requireKnownTables, requireTables } from '#runtime/db/migrate'
 import { requireSessionSettings } from '#runtime/db/session-settings'
 import { createLog } from '#runtime/log/log'
-import { readPublishedNodes } from '#sandbox/nodes-file'
+import { readPublishedNodes, runningUrl } from '#sandbox/nodes-file'
+import { requireOwnDatabase } from '#sandbox/own-database'
 import { joinEmbeddedPostgres } from '#sandbox/postgres/join'
 import { type Option, type ParsedArgs, readFlag, textFlag } from './command.ts'
 
@@ -83,7 +84,17 @@ export async function withDatabase<Result>(
 }
 
 /** The configured nodes, and those of the sandbox whose database the command uses. */
-export async function nodesOf(config: Config) {
-  const joined = config.databaseUrl === undefined ? await readPublishedNodes(config.dataDir) : []
+export async function nodesOf(config: Config, connection: Connection) {
+  const joined = (await usesSandbox(config, connection)) ? await readPublishedNodes(config.dataDir) : []
   return [...joined, ...config.networks.map((network) => ({ ...network, local: false }))]
+}
+
+/** Whether the database is that of the sandbox on the data directory: its embedded one, or the one that it made in `DATABASE_URL`. */
+async function usesSandbox({ databaseUrl, dataDir }: Config, connection: Connection): Promise<boolean> {
+  if (databaseUrl === undefined) return true
+  if ((await runningUrl(dataDir)) === undefined) return false
+  return requireOwnDatabase(connection, dataDir).then(
+    ({ isKnown }) => isKnown,
+    () => false,
+  )
 }

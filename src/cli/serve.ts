@@ -85,7 +85,7 @@ async function runRole(args: ParsedArgs, role: ServedRole): Promise<number> {
   if (address) await requirePort(address)
   if (role === 'api') await requirePort(pageAddress(config))
   const connection = await connectionToMigrate(config)
-  const nodes = await nodesOf(config)
+  const nodes = await nodesOf(config, connection)
   if (nodes.length === 0) log.warn({}, 'no chain is configured: set BEZANT_NETWORKS')
   let waits: () => void = () => undefined
   const waiting = new Promise<void>((resolve) => (waits = resolve))

@@ -12,7 +12,7 @@ export async function withContext<Result>(
 ): Promise<Result> {
   const config = configOf(args, { logLevel: 'error' })
   const connection = await connectionOf(config)
-  const nodes = await nodesOf(config)
+  const nodes = await nodesOf(config, connection)
   const rootKey = await readRootKeys(config)
   const log = createLog(config.logLevel)
   const { ctx, close } = await openContext({ config, log, connection, rootKey, nodes })

@@ -77,6 +77,10 @@ describe('property 68: a sandbox', () => {
     const second = await startProgram({ dataDir, args: chains, env: own })
     undo.push(() => second.killAll())
     expect((await second.tenant.http('GET', '/v1/w3s/walletSets')).status).toBe(200)
+    // Commands find its chains by its directory, and by no other one.
+    const reconcile = (dataDir: string) => runCommand({ dataDir, command: 'reconcile', env: own })
+    expect(await reconcile(dataDir)).toMatchObject({ code: 0, stdout: expect.stringContaining('zero gaps') })
+    expect((await reconcile(other)).code).not.toBe(0)
   })
 })
 
