@@ -17,7 +17,7 @@ const conformance = async (
 ) =>
   runCommand({
     command: 'conformance',
-    args: ['--url', url, ...args],
+    args: [url, ...args],
     env: { BEZANT_API_KEY: harness.apiKey, BEZANT_ENTITY_SECRET: harness.entitySecret, ...env },
   })
 
@@ -52,6 +52,8 @@ it('refuses keys of main networks, unknown groups and networks that are none, an
   expect([live.code, live.stderr]).toEqual([2, expect.stringContaining('take one of test networks')])
   const group = await conformance(['--only', 'wallet'])
   expect([group.code, group.stderr]).toEqual([2, expect.stringContaining('did you mean wallets?')])
+  const address = await conformance([], 'example.com')
+  expect([address.code, address.stderr]).toEqual([2, expect.stringContaining('must be like http://')])
   const network = await conformance(['--blockchain', 'ETH'])
   expect([network.code, network.stderr]).toEqual([2, expect.stringContaining('a test network')])
 })

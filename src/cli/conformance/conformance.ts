@@ -13,14 +13,16 @@ import { checkGroups } from './checks/index.ts'
 import { type CheckGroup, type CheckNeed, type ConformanceCheck, type World, worldOf } from './world.ts'
 
 export const conformanceCommand: Command = {
-  usage: `bezant conformance [--url URL] [--blockchain NETWORK] [--faucet] [--only GROUP]
+  usage: `bezant conformance URL [--blockchain NETWORK] [--faucet] [--only GROUP]
 
-Asks a server of this interface, Bezant or another one, as its clients do, and reports where its answers are not as the interface
-describes them: their status, code, shape and meaning. BEZANT_API_KEY is the key of an entity on test networks, and
-BEZANT_ENTITY_SECRET its entity secret, without which checks that sign are left out; without both, those of a sandbox.
+Asks the server at URL, Bezant or another one of this interface, as its clients do, and reports where its answers are not as the
+interface describes them: their status, code, shape and meaning. Without URL it is the server of --url. BEZANT_API_KEY is the key
+of an entity on test networks, and BEZANT_ENTITY_SECRET its entity secret, without which checks that sign are left out. Without
+both, they are those of a sandbox.
 
 It makes a few wallet sets, wallets, users, payment intents and recipients, and deletes nothing. With --faucet it also asks for test
 coins and pays some from one of its wallets to another. Exits with 1 if an answer is not as described.`,
+  takesArguments: true,
   options: {
     ...serverOptions,
     blockchain: {
@@ -46,7 +48,11 @@ const interfaceOperations = endpoints.filter(({ path }) => /^\/(v\d\/|ping$)/.te
 type CheckOutcome = { group: string; check: string; state: 'ok' | 'FAULT' | 'left out'; found?: string }
 
 async function run(args: ParsedArgs): Promise<number> {
-  const url = serverAddress(args, 'server')
+  const [named] = args.positionals
+  const url = serverAddress(
+    named === undefined ? args : { ...args, flags: { ...args.flags, url: named } },
+    'server',
+  )
   const { apiKey, entitySecret } = credentials()
   const network = readFlag(args, 'blockchain', testNetworkOf) ?? baseSepolia
   const caller = openCaller(url, apiKey)
