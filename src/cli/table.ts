@@ -59,10 +59,13 @@ const columnTitle = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${let
 /** Characters that a terminal obeys, or that turn a text around: texts of others must not change what stands beside them. */
 const controls = /[\p{Cc}\p{Bidi_Control}]/gu
 
+/** A text of others without such characters. */
+export const plainText = (text: string): string => text.replaceAll(controls, '\ufffd')
+
 function cellText(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  if (typeof value !== 'object') return String(value).replaceAll(controls, '\ufffd')
+  if (typeof value !== 'object') return plainText(String(value))
   const parts = Array.isArray(value)
     ? value.map(cellText)
     : Object.entries(value).map(([name, member]) => `${columnTitle(name)} ${cellText(member)}`)

@@ -48,7 +48,7 @@ export type ConformanceCaller = {
   asked: ReadonlySet<string>
 }
 
-const answerTimeoutMs = 30_000
+export const answerTimeoutMs = 30_000
 
 const documented = new Map(endpoints.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint]))
 

@@ -127,6 +127,13 @@ const distortions: readonly Distortion[] = [
     names: /a body that is no JSON/,
   },
   {
+    about: 'words that a terminal obeys, which are not shown',
+    group: 'users',
+    where: /^POST \/v1\/w3s\/users$/,
+    change: (answer) => ({ ...answer, status: 500, body: '{"code":-1,"message":"\\u001b[2Jgone"}' }),
+    names: /answers 500 \(\ufffd\[2Jgone\), not with a success/,
+  },
+  {
     about: 'pages that repeat their items',
     group: 'lists',
     where: /^GET \/v1\/w3s\/walletSets\?.*pageAfter/,

@@ -7,7 +7,7 @@ import { sandboxApiKey, sandboxEntitySecret } from '#sandbox/credentials'
 import { serverOptions } from '../ask-server.ts'
 import { type Command, didYouMean, type ParsedArgs, readFlag, textFlag, UsageError } from '../command.ts'
 import { serverAddress } from '../server-address.ts'
-import { counted, jsonOption, printRow } from '../table.ts'
+import { counted, jsonOption, plainText, printRow } from '../table.ts'
 import { LeftOut, openCaller } from './caller.ts'
 import { checkGroups } from './checks/index.ts'
 import { type CheckGroup, type CheckNeed, type ConformanceCheck, type World, worldOf } from './world.ts'
@@ -131,8 +131,13 @@ async function outcomeOf(
 
 function print(args: ParsedArgs, outcome: CheckOutcome): void {
   const { state, check, found } = outcome
-  if (args.flags['json'] === true) printRow(args, outcome)
-  else process.stdout.write(`  ${state.padEnd(8)}  ${check}${found === undefined ? '' : `: ${found}`}\n`)
+  if (args.flags['json'] === true) {
+    printRow(args, outcome)
+    return
+  }
+  // The reason may quote the server.
+  const reason = found === undefined ? '' : `: ${plainText(found)}`
+  process.stdout.write(`  ${state.padEnd(8)}  ${check}${reason}\n`)
 }
 
 function conclude(args: ParsedArgs, outcomes: readonly CheckOutcome[], operations: number): number {

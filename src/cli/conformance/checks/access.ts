@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { requireEqual, requireThat } from '../caller.ts'
+import { answerTimeoutMs, requireEqual, requireThat } from '../caller.ts'
 import type { CheckGroup } from '../world.ts'
 
 const anyList = 'GET /v1/w3s/walletSets'
@@ -50,7 +50,9 @@ export const access: CheckGroup = {
     {
       about: 'answers a path that does not exist with 404, as JSON',
       run: async ({ url }) => {
-        const response = await fetch(`${url}/v1/w3s/${randomUUID()}`)
+        const response = await fetch(`${url}/v1/w3s/${randomUUID()}`, {
+          signal: AbortSignal.timeout(answerTimeoutMs),
+        })
         const { code, message } = (await response.json().catch(() => ({}))) as {
           code?: number
           message?: string
