@@ -6,6 +6,8 @@ import type { Call } from './payments.ts'
 /** Current fees suggested by a node: the base fee and a priority fee for each level. */
 export type FeeSuggestion = {
   baseFeeAtomic: bigint
+  /** The highest one of recent blocks, where blocks have one: who read a price a moment ago may have read that. */
+  recentBaseFeeAtomic?: bigint
   priorityFeeAtomic: { LOW: bigint; MEDIUM: bigint; HIGH: bigint }
 }
 

@@ -1,3 +1,4 @@
+import { larger } from '#lib/amounts'
 import type { Address } from '../../addresses/types.ts'
 import type { AbiError } from '../../facets/contracts.ts'
 import type { CallTrial, FeeSuggestion, GasEstimate } from '../../facets/offers.ts'
@@ -42,6 +43,7 @@ export async function suggestFees(rpc: Rpc, network: Network): Promise<FeeSugges
   }
   return {
     baseFeeAtomic: quantity(baseFees.at(-1), 'base fee'),
+    recentBaseFeeAtomic: baseFees.map((fee) => quantity(fee, 'base fee')).reduce(larger),
     priorityFeeAtomic: { LOW: level(0, 4n), MEDIUM: level(1, 5n), HIGH: level(2, 6n) },
   }
 }
