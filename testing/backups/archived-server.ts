@@ -1,5 +1,5 @@
 /** A database server that pgBackRest backs up as docs/operate.md says: the commands run as they stand there. */
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   appendFileSync,
@@ -19,6 +19,7 @@ import { type openAsOwner, sql } from '#runtime/db/db'
 import { serverHome, serverUser } from '#testing/databases/system-postgres'
 import { until } from '#testing/platform/until'
 import { documentedBlock } from '#testing/processes/documented-block'
+import { isInstalled } from '#testing/processes/is-installed'
 import { killTree } from '#testing/processes/program'
 import { quietPort } from '#testing/processes/quiet-port'
 
@@ -50,14 +51,7 @@ type BackupSizes = {
 }
 
 /** Whether pgBackRest is installed on this machine. */
-export function hasPgbackrest(): boolean {
-  try {
-    execFileSync('pgbackrest', ['version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
+export const hasPgbackrest = (): boolean => isInstalled('pgbackrest', 'version')
 
 /** Opens an empty server with checksums by the programs in `folder`. It syncs its files, as in production. */
 export async function openArchivedServer(folder: string): Promise<ArchivedServer> {

@@ -15,7 +15,7 @@ import {
 import {
   heldAtomic,
   restoredIn,
-  unknownTransfers,
+  unknownIn,
   untilComplete,
   untilReady,
   wrongPayments,
@@ -270,7 +270,7 @@ async function untilPaid(
   }, 'the chain has paid them')
 }
 
-/** What was paid in USDC, by the account of the chain. */
+/** Payments in USDC, by the account of the chain. */
 async function movementsOf({ oracle, tokens }: TestChain) {
   const all = await oracle.transfers({ token: tokens.USDC })
   return {
@@ -285,8 +285,8 @@ async function judge({ chain, report, server, installation, load, merchant }: Si
   const wrong: string[] = []
   const database = openAdmin(server)
   try {
-    const lost = await unknownTransfers(database, load.requested)
-    const lostPayouts = await unknownPayouts(database, merchant.payouts)
+    const lost = await unknownIn(database, 'transactions', load.requested)
+    const lostPayouts = await unknownIn(database, 'payouts', merchant.payouts)
     const sent = await movementsOf(chain)
     for (const { id, to } of lost)
       if (sent.isPaid(to)) wrong.push(`${id} was sent, and is not in the books again`)
@@ -328,14 +328,6 @@ async function leftOver(database: OwnDatabase, chain: TestChain, merchant: Merch
     return left.length === 0
   }).catch(() => undefined)
   return left
-}
-
-async function unknownPayouts(database: OwnDatabase, payouts: readonly RequestedPayout[]) {
-  const rows = await database.all<{ id: string }>(
-    sql`select id from payouts where id = any(${payouts.map(({ id }) => id)}::uuid[])`,
-  )
-  const known = new Set(rows.map(({ id }) => id))
-  return payouts.filter(({ id }) => !known.has(id))
 }
 
 /** Repeats every request with its idempotency key: what is in the books keeps its id, and what is lost gets another one. */

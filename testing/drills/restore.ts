@@ -64,7 +64,7 @@ Everything is on loopback and in temporary folders, and is gone at the end.
   },
 }
 
-/** So many that a wallet sends them in a few blocks. */
+/** Transfers that a wallet sends in a few blocks. */
 const transfersOfWallet = 12
 
 /** Throws with what to install when a program is missing. */

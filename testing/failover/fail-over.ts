@@ -12,7 +12,7 @@ import {
   heldAtomic,
   openStates,
   restoredIn,
-  unknownTransfers,
+  unknownIn,
   untilComplete,
   untilReady,
   wrongPayments,
@@ -139,7 +139,7 @@ async function judge(
   try {
     await untilReady(urls.serve)
     report('every journal is merged, and signing goes on')
-    const lost = await unknownTransfers(database, load.requested)
+    const lost = await unknownIn(database, 'transactions', load.requested)
     if (mode === 'synchronous' && lost.length > 0)
       defects.push(`${lost.length} accepted transfers are lost, such as ${lost[0]!.id}`)
     const moved = new Set((await chain.oracle.transfers({ token: chain.tokens.USDC })).map(({ to }) => to))

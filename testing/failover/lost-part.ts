@@ -1,5 +1,5 @@
-/** What is asked of the chain and the tables after a database lost its last part, and workers merged their journals. */
-import { type openAsOwner, sql } from '#runtime/db/db'
+/** Questions to the chain and the tables after a database lost its last part, and workers merged their journals. */
+import { type openAsOwner, raw, sql } from '#runtime/db/db'
 import type { TestChain } from '#testing/platform/chain'
 import { until } from '#testing/platform/until'
 import type { RequestedTransfer, TransferLoad } from './transfer-load.ts'
@@ -23,9 +23,14 @@ const isReady = async (base: string): Promise<boolean> =>
     () => false,
   )
 
-export async function unknownTransfers(database: OwnDatabase, requested: readonly RequestedTransfer[]) {
+/** The requests of which the database has no row. */
+export async function unknownIn<Requested extends { id: string }>(
+  database: OwnDatabase,
+  table: 'transactions' | 'payouts',
+  requested: readonly Requested[],
+): Promise<Requested[]> {
   const rows = await database.all<{ id: string }>(
-    sql`select id from transactions where id = any(${requested.map(({ id }) => id)}::uuid[])`,
+    sql`select id from ${raw(table)} where id = any(${requested.map(({ id }) => id)}::uuid[])`,
   )
   const known = new Set(rows.map(({ id }) => id))
   return requested.filter(({ id }) => !known.has(id))

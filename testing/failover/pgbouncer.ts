@@ -1,9 +1,10 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { serverHome, serverUser } from '#testing/databases/system-postgres'
 import { until } from '#testing/platform/until'
+import { isInstalled } from '#testing/processes/is-installed'
 import { killTree } from '#testing/processes/program'
 import { quietPort } from '#testing/processes/quiet-port'
 import { databaseName, roles } from './installation.ts'
@@ -11,14 +12,7 @@ import { databaseName, roles } from './installation.ts'
 export type Pooler = { port: number; close(): Promise<void> }
 
 /** Whether the pooler is installed on this machine. */
-export function hasPgbouncer(): boolean {
-  try {
-    execFileSync('pgbouncer', ['--version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
+export const hasPgbouncer = (): boolean => isInstalled('pgbouncer', '--version')
 
 type PoolerOptions = {
   /** The server that it is in front of. */

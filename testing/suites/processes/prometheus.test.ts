@@ -103,7 +103,7 @@ it.runIf(hasPrometheus)(
 
 type Selected = { alert: string } | { title: string }
 
-/** What is missing in Prometheus of the series that rules and panels select. */
+/** Series that rules and panels select, and Prometheus has not. */
 async function missingIn(prometheus: Prometheus): Promise<(Selected & { selector: string })[]> {
   const selected = [
     ...rules.map(({ record, alert, expr }) => ({ alert: alert ?? record ?? '', expr })),

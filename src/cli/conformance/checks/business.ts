@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { requireEqual, requireThat } from '../caller.ts'
+import { untilFound } from '../until.ts'
 import type { CheckGroup, World } from '../world.ts'
 
 const intentBody = ({ businessChain }: World) => ({
@@ -50,16 +50,13 @@ export const businessAccount: CheckGroup = {
         const { done } = world
         const { id } = await done(makeIntent, { body: intentBody(world) })
         const other = await done(makeIntent, { body: intentBody(world) })
-        const addressOf = async (intent: string) => {
-          for (let asked = 0; asked < 50; asked++) {
+        const addressOf = (intent: string) =>
+          untilFound('the intent has an address', { everyMs: 200, patienceMs: 10_000 }, async () => {
             const { paymentMethods } = await done('GET /v1/paymentIntents/{id}', { params: { id: intent } })
-            if (paymentMethods[0].address) return paymentMethods[0].address as string
-            await sleep(200)
-          }
-          return undefined
-        }
+            return (paymentMethods[0].address || undefined) as string | undefined
+          })
         const [one, two] = [await addressOf(id), await addressOf(other.id)]
-        requireThat(one !== undefined && one !== two, `the addresses are ${one} and ${two}`)
+        requireThat(one !== two, `both addresses are ${one}`)
         const { timeline } = await done('POST /v1/paymentIntents/{id}/expire', { params: { id } })
         requireEqual(timeline[0].status, 'expired', 'the status')
       },

@@ -1,25 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { parseAmount } from '#lib/amounts'
 import type { ErrorName } from '#lib/error-kinds'
-import { requireEqual, requireThat, Violation } from '../caller.ts'
+import { requireEqual, requireThat } from '../caller.ts'
+import { untilFound } from '../until.ts'
 import type { CheckGroup, OwnWallet, World } from '../world.ts'
 
 const transfer = 'POST /v1/w3s/developer/transactions/transfer'
 /** Faucets and blocks of public test networks take minutes. */
-const patienceMs = 300_000
-const askEveryMs = 1_000
+const patience = { everyMs: 1_000, patienceMs: 300_000 }
 
 type WalletBalance = { amount: string; token: { id: string; symbol: string; isNative: boolean } }
 
-async function until<Found>(what: string, find: () => Promise<Found | undefined>): Promise<Found> {
-  const endsMs = performance.now() + patienceMs
-  while (performance.now() < endsMs) {
-    const found = await find()
-    if (found !== undefined) return found
-    await sleep(askEveryMs)
-  }
-  throw new Violation(`${what}: not within ${patienceMs / 60_000} minutes`)
-}
+const until = <Found>(what: string, find: () => Promise<Found | undefined>): Promise<Found> =>
+  untilFound(what, patience, find)
 
 const balancesOf = async ({ done }: World, { id }: OwnWallet): Promise<WalletBalance[]> =>
   (await done('GET /v1/w3s/wallets/{id}/balances', { params: { id } })).tokenBalances
@@ -44,9 +37,12 @@ async function ended(world: World, id: string) {
   })
 }
 
-const atomic = (amount: string): bigint => {
-  const [whole = '0', part = ''] = amount.split('.')
-  return BigInt(whole) * 1_000_000n + BigInt(part.padEnd(6, '0').slice(0, 6))
+const usdcDecimals = 6
+
+function atomic(amount: string): bigint {
+  const parsed = parseAmount(amount, usdcDecimals)
+  requireThat(typeof parsed === 'bigint', `${amount} is no amount of USDC`)
+  return parsed
 }
 
 const paid = '0.25'
