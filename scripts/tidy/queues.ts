@@ -61,7 +61,7 @@ const exempt: Record<string, string> = {
   'src/engines/ledger/closing/store/journal.ts exportedAccounts': 'one tenant',
   'src/engines/ledger/closing/store/journal.ts statementLines': 'one tenant',
   'src/engines/ledger/store/check.ts checkBooks': 'an operator is shown so many',
-  'src/engines/transactions/store/attempts.ts nonceState': 'nonces of one address',
+  'src/engines/transactions/store/attempts.ts nonceStates': 'nonces of a few addresses',
   'src/engines/transactions/store/attempts.ts markAttemptsMined': 'attempts for one nonce',
   'src/engines/transactions/store/attempts.ts markDisplaced': 'attempts for one nonce',
   'src/engines/transactions/store/contract-abis.ts abisWithErrors': 'one contract',

@@ -16,7 +16,7 @@ export const feePayerMutants: readonly Mutant[] = [
   {
     name: 'fee-held-on-sender',
     about: 'the fee that a treasury pays is held on the account of the wallet',
-    edits: [edit(coverage, 'address: payer?.address ?? address,', 'address,')],
+    edits: [edit(coverage, 'address: payer?.address ?? plan.row.address,', 'address: plan.row.address,')],
     test: ofFamily('pay tokens for an estimated fee'),
   },
   {

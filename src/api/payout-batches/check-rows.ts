@@ -8,20 +8,11 @@ import type { Ctx } from '#engines/ctx'
 import { payeesNamed, type Recipient } from '#engines/treasury/address-book/index'
 import { ownPockets, riskReasonOf } from '#engines/treasury/disbursements/index'
 import type { ReadFile, ReadRow, RowPayment, RowProblem } from '#engines/treasury/payout-batches/index'
+import { groupBy } from '#lib/group-by'
 import { uuidIn } from '#lib/ids'
 import { suggest } from '#lib/suggest'
 import { type CellProblem, cellProblem, checkAmount } from './check-amount.ts'
 import { type FileRow, shown } from './read-file.ts'
-
-function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>()
-  for (const item of items) {
-    const group = groups.get(keyOf(item))
-    if (group) group.push(item)
-    else groups.set(keyOf(item), [item])
-  }
-  return groups
-}
 
 /** A row while it is checked. */
 type CheckedRow = FileRow & {

@@ -4,8 +4,8 @@ import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import {
   deleteEntityFreeze,
+  frozenAddresses,
   insertEntityFreeze,
-  isAddressFrozen,
   lockFreezes,
   setWalletState,
 } from '../store/freezes.ts'
@@ -59,8 +59,8 @@ function change(
   })
 }
 
-/** Whether signing for this address would be refused, so that a worker can skip the work before it. */
-export const isFrozen = (
+/** The addresses among these for which signing would be refused, so that a worker can skip the work before it. */
+export const frozenAmong = async (
   db: Db,
-  { entityId, blockchain, address }: { entityId: string; blockchain: string; address: string },
-): Promise<boolean> => isAddressFrozen(db, entityId, blockchain, address)
+  { entityId, blockchain, addresses }: { entityId: string; blockchain: string; addresses: readonly string[] },
+): Promise<ReadonlySet<string>> => new Set(await frozenAddresses(db, entityId, blockchain, addresses))

@@ -59,15 +59,16 @@ export async function isKeyFrozen(db: Db, entityId: string, address: string): Pr
   return row !== undefined
 }
 
-export async function isAddressFrozen(
+export async function frozenAddresses(
   db: Db,
   entityId: string,
   blockchain: string,
-  address: string,
-): Promise<boolean> {
-  const row = await db.maybe(sql`select 1 from wallets w
-    where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${address} and ${frozenWalletOf(entityId)}`)
-  return row !== undefined
+  addresses: readonly string[],
+): Promise<string[]> {
+  const rows = await db.all<{ address: string }>(sql`select w.address from wallets w
+    where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = any(${addresses}::text[])
+      and ${frozenWalletOf(entityId)}`)
+  return rows.map(({ address }) => address)
 }
 
 /** A freeze that is in force: of the whole entity, or of one of its wallets. */

@@ -4,9 +4,10 @@
  */
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { availableForFees, lockForHolds, placeHolds } from '#engines/ledger/holds/index'
+import { availableForFees, availableForFeesOf, lockForHolds, placeHolds } from '#engines/ledger/holds/index'
 import { balancesOf } from '#engines/ledger/index'
 import { nativeToken } from '#engines/ledger/tokens/index'
+import { groupBy } from '#lib/group-by'
 import type { Db } from '#runtime/db/db'
 import type { Failure } from './fail-unsent.ts'
 import { feePayerOf, orToTreasury } from './fee-payers.ts'
@@ -19,13 +20,16 @@ const dayMs = 86_400_000
 /** `payer`: the treasury that pays the fee, of at most `feeMaxAtomic`; the sender does when absent. */
 export type CoveredPlan = { plan: Ready; payer: Sponsor | undefined; feeMaxAtomic: bigint }
 
-/** The plans whose fees are held, and why the next one is not. */
-type Coverage = { covered: CoveredPlan[]; uncovered: (FeeShortage & { plan: Ready }) | undefined }
+/** The plans whose fees are held, and why the next one of a sender is not. */
+type Coverage = { covered: CoveredPlan[]; uncovered: (FeeShortage & { plan: Ready })[] }
 
 /** Why a fee is not paid: the reason of the transaction that fails, and words to follow those about its sender. */
 type FeeShortage = Pick<Failure, 'reason' | 'details'>
 
-/** Holds fees in order, as far as the coins reach. The rest waits while other transactions of the sender are in flight. */
+/**
+ * Holds the fees of each sender in order, as far as its coins reach. The rest waits while other transactions of the sender are in
+ * flight. The plans are of one entity, and of one sender where a treasury can pay.
+ */
 export async function coverFees(
   tx: Db,
   ctx: EngineCtx,
@@ -33,19 +37,44 @@ export async function coverFees(
   ready: readonly Ready[],
 ): Promise<Coverage> {
   const [first] = ready
-  if (!first) return { covered: [], uncovered: undefined }
-  const { entityId, address } = first.row
+  if (!first) return { covered: [], uncovered: [] }
+  const { entityId } = first.row
   const { blockchain } = chain.network
   const { id: tokenId } = await nativeToken(tx, blockchain)
   const account = { entityId, blockchain, tokenId }
   const nowMs = ctx.clock.nowMs()
   const payer = await feePayerOf(tx, chain, first.row)
-  if (payer) await lockOwnAndTreasury(tx, nowMs, chain, ready, { ...account, address }, payer)
-  let left = await availableForFees(tx, nowMs, { ...account, address })
+  if (payer)
+    await lockOwnAndTreasury(tx, nowMs, chain, ready, { ...account, address: first.row.address }, payer)
+  const bySender = groupBy(ready, ({ row }) => row.address)
+  const available = await availableForFeesOf(tx, nowMs, account, [...bySender.keys()])
+  const openPurse = (plan: Ready) => purseOf(tx, ctx, chain, plan, payer && { ...account, ...payer })
+  const coverages: Coverage[] = []
+  for (const [address, own] of bySender)
+    coverages.push(await coverOwn(chain, own, available.get(address)!, openPurse))
+  const covered = coverages.flatMap((each) => each.covered)
+  const holds = covered.map(({ plan, payer, feeMaxAtomic }) => ({
+    ...account,
+    address: payer?.address ?? plan.row.address,
+    intentId: plan.row.id,
+    purpose: 'fee' as const,
+    amountAtomic: feeMaxAtomic + plan.depositAtomic,
+  }))
+  await placeHolds(tx, nowMs, holds)
+  return { covered, uncovered: coverages.flatMap((each) => each.uncovered) }
+}
+
+/** Covers the plans of one sender. */
+async function coverOwn(
+  chain: Chain,
+  plans: readonly Ready[],
+  available: bigint,
+  openPurse: (plan: Ready) => Promise<Purse>,
+): Promise<Coverage> {
+  let left = available
   let treasury: Purse | undefined
   const covered: CoveredPlan[] = []
-  let uncovered: Coverage['uncovered']
-  for (const plan of ready) {
+  for (const plan of plans) {
     const ownFee = highestFeeOf(chain.network, plan)
     const own = ownFee + plan.depositAtomic
     if (own <= left) {
@@ -53,26 +82,18 @@ export async function coverFees(
       covered.push({ plan, payer: undefined, feeMaxAtomic: ownFee })
       continue
     }
-    treasury ??= await purseOf(tx, ctx, chain, plan, payer && { ...account, ...payer })
+    treasury ??= await openPurse(plan)
     const feeMaxAtomic = highestFeeOf(chain.network, { ...plan, hasFeePayer: true })
     const cost = feeMaxAtomic + plan.depositAtomic
     const shortage = treasury.shortageOf(cost)
     if (shortage) {
-      uncovered = { plan, ...shortage, details: lacking(chain, plan, shortage.details) }
-      break
+      const uncovered = { plan, ...shortage, details: lacking(chain, plan, shortage.details) }
+      return { covered, uncovered: [uncovered] }
     }
     treasury.take(cost)
     covered.push({ plan, payer: treasury.payer, feeMaxAtomic })
   }
-  const holds = covered.map(({ plan, payer, feeMaxAtomic }) => ({
-    ...account,
-    address: payer?.address ?? address,
-    intentId: plan.row.id,
-    purpose: 'fee' as const,
-    amountAtomic: feeMaxAtomic + plan.depositAtomic,
-  }))
-  await placeHolds(tx, nowMs, holds)
-  return { covered, uncovered }
+  return { covered, uncovered: [] }
 }
 
 /**

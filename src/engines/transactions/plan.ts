@@ -9,6 +9,8 @@ import { syncBalances } from '#engines/indexer/reconciliation/index'
 import { balancesOf } from '#engines/ledger/index'
 import { nativeToken } from '#engines/ledger/tokens/index'
 import { formatAmount } from '#lib/amounts'
+import { groupBy } from '#lib/group-by'
+import type { Db } from '#runtime/db/db'
 import { createFailureCounts } from '#runtime/scheduling/failure-counts'
 import { oncePer } from '#runtime/scheduling/memoize'
 import { defer } from '#runtime/turns/store'
@@ -51,14 +53,14 @@ export const highestFeeOf = (
 export const costOf = (network: Network, priced: PricedCall): bigint =>
   highestFeeOf(network, priced) + (priced.depositAtomic ?? 0n)
 
-/** Up to this many rows, each transfer is estimated separately; a longer backlog uses one estimate for each kind. */
+/** Up to this many rows of a sender, each transfer is estimated separately; a longer backlog uses one estimate for each kind. */
 const estimatedEachMax = 20
 
 /** Number of consecutive undecided estimates of each transaction. */
 const undecidedTimesOn = oncePer((_chain: Chain) => createFailureCounts())
 
 /**
- * Simulates the waiting transactions of one sender and sets their gas limit and fee, outside any database transaction.
+ * Simulates the waiting transactions of senders of one entity and sets their gas limit and fee, outside any database transaction.
  * Undecided ones are left out: a transaction that only a provider failure blocks waits until the failure ends.
  */
 export async function planWaiting(
@@ -71,20 +73,37 @@ export async function planWaiting(
   const [suggestion, oldest] = await Promise.all([
     pricesOf(chain).catch((error: Error) => error),
     // Read before the simulations, so that a transaction mined meanwhile still counts as in flight.
-    rows[0] && (rows[0].ofAccount ? oldestOperation : oldestInFlight)(ctx.database, blockchain, rows[0]),
+    oldestOpen(ctx.database, blockchain, rows),
   ])
   if (suggestion instanceof Error) {
     await reportUndecided(ctx, chain, rows, suggestion.message)
     return []
   }
   const outcomes = await simulate(ctx, chain, rows, suggestion)
-  const planned = decided(outcomes, oldest)
+  const planned = [...groupBy(outcomes, ({ row }) => row.address)].flatMap(([address, own]) =>
+    decided(own, oldest.get(address)),
+  )
   // The price may have fallen since it was read: no transaction fails because of an outdated price.
   if (pricesOf === suggestedFees && planned.some(exceedsFeeMax))
     return planWaiting(ctx, chain, rows, currentFees)
   await refreshFunds(ctx, chain, planned)
   return planned
 }
+
+/** The oldest transaction of each sender that is signed and in no block yet. */
+async function oldestOpen(
+  db: Db,
+  blockchain: string,
+  rows: readonly QueuedTransaction[],
+): Promise<ReadonlyMap<string, string>> {
+  const [first] = rows
+  if (!first) return new Map()
+  if (!first.ofAccount) return oldestInFlight(db, blockchain, first.entityId, addressesOf(rows))
+  const id = await oldestOperation(db, blockchain, first)
+  return new Map(id === undefined ? [] : [[first.address, id]])
+}
+
+const addressesOf = (rows: readonly WaitingTransaction[]) => [...new Set(rows.map(({ address }) => address))]
 
 type Reverted = { kind: 'reverted'; message: string }
 type Undecided = { kind: 'unknown'; message: string }
@@ -101,12 +120,13 @@ async function simulate(
   suggestion: FeeSuggestion,
 ): Promise<PlanOutcome[]> {
   const kinds = new Map<string, Promise<Estimate>>()
+  const bySender = groupBy(rows, ({ address }) => address)
   const undecided: { row: QueuedTransaction; said: string }[] = []
   const outcomes = await Promise.all(
     rows.map(async (row): Promise<PlanOutcome> => {
       if (row.isDeferred) return { row, plan: undefined, reverts: false }
-      const kind = kindOf(chain, row)
-      const known = rows.length > estimatedEachMax ? kinds.get(kind) : undefined
+      const kind = `${row.address} ${kindOf(chain, row)}`
+      const known = bySender.get(row.address)!.length > estimatedEachMax ? kinds.get(kind) : undefined
       const fee = feeOf(row, suggestion, chain)
       const own = known ?? estimateOf(ctx, chain, row, fee)
       if (!known) kinds.set(kind, own)
@@ -246,6 +266,10 @@ async function estimateOf(
   return { kind: (await lacksCoins(ctx, chain, row, { fee, depositAtomic })) ? 'poor' : 'unknown', message }
 }
 
+/** Whether a transaction calls no contract that its customer chose. */
+export const isSimple = ({ operation, ofTreasury }: WaitingTransaction): boolean =>
+  operation === 'TRANSFER' || ofTreasury
+
 const gasOf = (gas: bigint, depositAtomic = 0n): Estimate => ({ kind: 'gas', gas, depositAtomic })
 
 /**
@@ -258,7 +282,7 @@ const simulated = (
   row: WaitingTransaction,
   errors?: readonly AbiError[],
 ): Promise<GasEstimate> => {
-  const isOwn = row.operation === 'TRANSFER' || row.ofTreasury
+  const isOwn = isSimple(row)
   const asked = isOwn ? chain : chain.onBehalfOf({ name: row.entityId, part: 'signing' })
   const estimate = row.ofAccount
     ? asked.offers.estimateGas(row.address, callOf(row), { errors })
@@ -308,12 +332,15 @@ async function lacksCoins(
 async function refreshFunds(ctx: EngineCtx, chain: Chain, plans: readonly Plan[]): Promise<void> {
   const [first] = plans
   if (!first || first.row.ofAccount) return
-  const needed = plans.reduce((sum, plan) => sum + ('fee' in plan ? costOf(chain.network, plan) : 0n), 0n)
-  const { entityId, address } = first.row
+  const { entityId } = first.row
   const { blockchain } = chain.network
   const native = await nativeToken(ctx.database, blockchain)
-  const balances = await balancesOf(ctx.database, entityId, blockchain, [address])
-  const balance = balances.find((row) => row.tokenId === native.id)
-  if ((balance?.postedAtomic ?? 0n) - (balance?.heldAtomic ?? 0n) >= needed) return
-  await syncBalances(ctx, chain, { entityId, address })
+  const bySender = groupBy(plans, ({ row }) => row.address)
+  const balances = await balancesOf(ctx.database, entityId, blockchain, [...bySender.keys()])
+  for (const [address, own] of bySender) {
+    const needed = own.reduce((sum, plan) => sum + ('fee' in plan ? costOf(chain.network, plan) : 0n), 0n)
+    const balance = balances.find((row) => row.address === address && row.tokenId === native.id)
+    if ((balance?.postedAtomic ?? 0n) - (balance?.heldAtomic ?? 0n) >= needed) continue
+    await syncBalances(ctx, chain, { entityId, address })
+  }
 }

@@ -1,7 +1,8 @@
+import { capabilitiesOf } from '#chains/capabilities'
 import type { Chain } from '#chains/chain'
 import { contractsOn } from '#chains/facets/optional'
 import type { Signature, UnsignedTransaction } from '#chains/facets/payments'
-import { isFrozen, WalletFrozen } from '#custody/freezes/index'
+import { frozenAmong, WalletFrozen } from '#custody/freezes/index'
 import { SecondPayload, signForIntents, signWithPlatformKey } from '#custody/index'
 import { shareLists } from '#engines/compliance/lists/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -15,69 +16,135 @@ import { type CoveredPlan, coverFees } from './cover-fees.ts'
 import { type Failure, failUnsentTransactions } from './fail-unsent.ts'
 import { callOf, intentBytes } from './intent.ts'
 import { newLife, termsOfLife } from './new-life.ts'
-import { type Plan, planWaiting, type Ready } from './plan.ts'
+import { isSimple, type Plan, planWaiting, type Ready } from './plan.ts'
 import { readIssuers } from './read-issuers.ts'
 import { screenUnsigned } from './screen.ts'
 import { type SignBatch, type SigningOutcome, signRound, throwRefusal } from './signing-round.ts'
 import {
   insertAttempts,
   type Life,
-  lockNonces,
+  lockNoncesOf,
   type NewAttempt,
+  type NonceLane,
   type NonceState,
-  nonceState,
+  nonceStates,
 } from './store/attempts.ts'
 import type { Sponsor } from './store/sponsors.ts'
-import { markQueued, type Ref, type WaitingTransaction, waitingOf } from './store/transactions.ts'
+import {
+  markQueued,
+  type Ref,
+  type SigningRoom,
+  type WaitingTransaction,
+  waitingOf,
+} from './store/transactions.ts'
 
-/** Signs one round of transactions of keys. */
-export const signWaiting = (ctx: EngineCtx, chain: Chain, turn: Turn, onSigned: () => void) =>
-  signRound(ctx, chain, turn, { ofAccounts: false, signBatch }, onSigned)
+/** Number of senders whose transactions are signed together, by as many statements as those of one. */
+const sendersTogether = 8
 
-const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, unsignable) => {
+/** Signs one round of transactions of keys. Where a treasury pays fees, senders take turns at its account, one by one. */
+export function signWaiting(ctx: EngineCtx, chain: Chain, turn: Turn, onSigned: () => void) {
+  const togetherMax = capabilitiesOf(chain.network.blockchain).feePayers ? 1 : sendersTogether
+  return signRound(ctx, chain, turn, { ofAccounts: false, togetherMax, signBatch }, onSigned)
+}
+
+/** An address with what its chain tells about its transactions. */
+type SigningLane = NonceLane & { inFlightMax: number }
+
+const signBatch: SignBatch = async (ctx, chain, { entityId, addresses }, limit, unsignable) => {
   const { blockchain } = chain.network
-  const sender = { entityId, address }
-  if (await isFrozen(ctx.database, { ...sender, blockchain })) return 'blocked'
-  const [chainNonce, inFlightMax] = await Promise.all([
-    chain.lane.nonceOf?.(sender.address),
-    chain.lane.inFlightMaxOf(sender.address),
-  ])
-  const roomIn = async (db: Db) => {
-    const nonces = await nonceState(db, blockchain, sender, chainNonce)
-    return { nonces, room: Math.min(limit, inFlightMax - nonces.open) }
-  }
+  const outcomes = new Map(addresses.map((address): [string, SigningOutcome] => [address, 'blocked']))
+  const frozen = await frozenAmong(ctx.database, { entityId, blockchain, addresses })
+  const unfrozen = addresses.filter((address) => !frozen.has(address))
+  const lanes = await Promise.all(unfrozen.map((address) => laneOf(chain, address)))
+  const shared = { entityId, limit: Math.ceil(limit / addresses.length) }
   // Simulates no more transactions than may be in flight.
-  const { room: roomBefore } = await roomIn(ctx.database)
-  if (roomBefore <= 0) return 'blocked'
-  const waiting = await waitingOf(ctx.database, blockchain, sender, roomBefore, { lock: false })
+  const { rooms } = await roomsOf(ctx.database, blockchain, shared, lanes)
+  const all = await waitingOf(ctx.database, blockchain, entityId, rooms, { lock: false })
+  const isAlone = addresses.length === 1
+  const slow = new Set(all.filter((row) => !isAlone && !isSimple(row)).map(({ address }) => address))
+  for (const address of slow) outcomes.delete(address)
+  const waiting = all.filter(({ address }) => !slow.has(address))
   // Throws before anything is simulated while nothing can be signed.
   if (waiting.length > 0) await newLife(ctx, chain)
   const planned = await planWaiting(ctx, chain, waiting)
-  if (planned.length === 0) return 'blocked'
+  if (planned.length === 0) return outcomes
   await readIssuers(ctx, chain, planned)
   const life = await newLife(ctx, chain)
+  const signing = lanes.filter(({ address }) => planned.some(({ row }) => row.address === address))
   const plans = new Map(planned.map((plan) => [plan.row.id, plan]))
-  const outcome = await ctx.database.tx(async (tx): Promise<SigningOutcome> => {
-    if (!(await lockNonces(tx, blockchain, sender.address))) return 'busy'
-    const { nonces, room } = await roomIn(tx)
-    if (room <= 0) return 'blocked'
-    // From here on no list changes: what is cleared now stays so until the signatures are durable.
-    await shareLists(tx)
-    const claimed = await waitingOf(tx, blockchain, sender, room, { lock: true })
-    if (!(await screenUnsigned(tx, ctx, chain, claimed))) return 'advanced'
-    const { ready, failed: unfit } = sortPlans(claimed, plans, unsignable)
-    const { covered, uncovered } = await coverFees(tx, ctx, chain, ready)
-    const failed = [
-      ...unfit,
-      ...(uncovered && nonces.open === 0 && covered.length === 0 ? feeNotCovered(uncovered) : []),
-    ]
-    await failUnsentTransactions(tx, ctx, failed)
-    await signAll(tx, ctx, chain, covered, { nonces, chainNonce, life })
-    failpoint('before-attempt-commit')
-    return covered.length + failed.length > 0 ? 'advanced' : 'blocked'
+  const signed = await ctx.database.tx((tx) =>
+    signPlanned(tx, ctx, chain, { ...shared, lanes: signing, plans, unsignable, life }),
+  )
+  const hasAdvanced = [...signed.values()].includes('advanced')
+  if (hasAdvanced) failpoint('after-attempt-commit')
+  return new Map([...outcomes, ...signed])
+}
+
+async function laneOf({ lane }: Chain, address: string): Promise<SigningLane> {
+  const [chainNonce, inFlightMax] = await Promise.all([lane.nonceOf?.(address), lane.inFlightMaxOf(address)])
+  return { address, chainNonce, inFlightMax }
+}
+
+/** The nonces of each address, and the addresses that may sign more. */
+async function roomsOf(
+  db: Db,
+  blockchain: string,
+  { entityId, limit }: { entityId: string; limit: number },
+  lanes: readonly SigningLane[],
+): Promise<{ nonces: ReadonlyMap<string, NonceState>; rooms: SigningRoom[] }> {
+  if (lanes.length === 0) return { nonces: new Map(), rooms: [] }
+  const nonces = await nonceStates(db, blockchain, entityId, lanes)
+  const rooms = lanes.map(({ address, inFlightMax }) => {
+    return { address, room: Math.min(limit, inFlightMax - nonces.get(address)!.open) }
   })
-  if (outcome === 'advanced') failpoint('after-attempt-commit')
-  return outcome
+  return { nonces, rooms: rooms.filter(({ room }) => room > 0) }
+}
+
+type PlannedBatch = {
+  entityId: string
+  /** Number of transactions of each sender. */
+  limit: number
+  lanes: readonly SigningLane[]
+  plans: ReadonlyMap<string, Plan>
+  unsignable: ReadonlySet<string>
+  life: Life | undefined
+}
+
+/** Signs what is planned for the senders that no other worker has. Returns the outcome of each. */
+async function signPlanned(
+  tx: Db,
+  ctx: EngineCtx,
+  chain: Chain,
+  { entityId, limit, lanes, plans, unsignable, life }: PlannedBatch,
+): Promise<Map<string, SigningOutcome>> {
+  const { blockchain } = chain.network
+  const all = (outcome: SigningOutcome) => new Map(lanes.map(({ address }) => [address, outcome]))
+  const addresses = lanes.map(({ address }) => address)
+  const locked = await lockNoncesOf(tx, blockchain, addresses)
+  const own = lanes.filter(({ address }) => locked.has(address))
+  const outcomes = all('busy')
+  if (own.length === 0) return outcomes
+  for (const { address } of own) outcomes.set(address, 'blocked')
+  const { nonces, rooms } = await roomsOf(tx, blockchain, { entityId, limit }, own)
+  if (rooms.length === 0) return outcomes
+  // From here on no list changes: what is cleared now stays so until the signatures are durable.
+  await shareLists(tx)
+  const claimed = await waitingOf(tx, blockchain, entityId, rooms, { lock: true })
+  if (!(await screenUnsigned(tx, ctx, chain, claimed))) return all('advanced')
+  const { ready, failed: unfit } = sortPlans(claimed, plans, unsignable)
+  const { covered, uncovered } = await coverFees(tx, ctx, chain, ready)
+  const isCovered = new Set(covered.map(({ plan }) => plan.row.address))
+  const stuck = uncovered.filter(({ plan: { row } }) => {
+    return nonces.get(row.address)!.open === 0 && !isCovered.has(row.address)
+  })
+  const failed = [...unfit, ...stuck.flatMap(feeNotCovered)]
+  await failUnsentTransactions(tx, ctx, failed)
+  await signAll(tx, ctx, chain, covered, { nonces, lanes: own, life })
+  const failedIds = new Set(failed.map(({ id }) => id))
+  const advanced = claimed.filter(({ id, address }) => failedIds.has(id) || isCovered.has(address))
+  for (const { address } of advanced) outcomes.set(address, 'advanced')
+  failpoint('before-attempt-commit')
+  return outcomes
 }
 
 /** Sorts the plans of claimed transactions into those to sign and the failures of the others. */
@@ -118,17 +185,16 @@ async function signAll(
   plans: readonly CoveredPlan[],
   {
     nonces,
-    chainNonce,
+    lanes,
     life,
-  }: { nonces: NonceState; chainNonce: number | undefined; life: Life | undefined },
+  }: { nonces: ReadonlyMap<string, NonceState>; lanes: readonly NonceLane[]; life: Life | undefined },
 ): Promise<void> {
   if (plans.length === 0) return
   const { blockchain } = chain.network
   const nowMs = ctx.clock.nowMs()
-  const first = Math.max(nonces.next, chainNonce ?? 0)
-  const { free } = nonces
-  const unsigned = plans.map((covered, index) =>
-    unsignedOf(covered, free[index] ?? first + index - free.length, life),
+  const unused = new Map(lanes.map((lane) => [lane.address, unusedNonces(lane, nonces.get(lane.address)!)]))
+  const unsigned = plans.map((covered) =>
+    unsignedOf(covered, unused.get(covered.plan.row.address)!.next().value, life),
   )
   const requests = plans.map(({ plan: { row } }, index) => ({
     entityId: row.entityId,
@@ -171,6 +237,12 @@ async function signAll(
     nowMs,
     plans.map(({ plan }) => plan),
   )
+}
+
+/** The nonces of an address in the order in which they are assigned. */
+function* unusedNonces({ chainNonce = 0 }: NonceLane, { free, next }: NonceState): Generator<number, never> {
+  yield* free
+  for (let nonce = Math.max(next, chainNonce); ; nonce++) yield nonce
 }
 
 const createdContractOf = (chain: Chain, { address, nonce }: NewAttempt, { callTo }: WaitingTransaction) =>

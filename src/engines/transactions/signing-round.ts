@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { Chain } from '#chains/chain'
 import { WalletFrozen } from '#custody/freezes/index'
 import type { EngineCtx } from '#engines/ctx'
+import { groupBy } from '#lib/group-by'
 import type { Db } from '#runtime/db/db'
 import { defer, type Turn } from '#runtime/turns/store'
 import { BlocksUnread } from './new-life.ts'
@@ -12,8 +13,10 @@ import { type Sender, type WaitingSender, waitingSenders } from './store/transac
 const batchMax = 400
 /** Number of senders in one round; senders that arrive meanwhile wait for the next one. */
 const sendersMax = 24
-/** Number of concurrent senders: while one waits for the node or the disk, another one is signed. */
-const sendersAtOnce = 6
+/** Number of groups of senders at once: while one waits for the node or the disk, another one is signed. */
+const groupsAtOnce = 6
+/** Number of senders that could not proceed before and that a round tries again. */
+const retriedMax = 6
 /**
  * Time in which a round takes further senders of the same entities; senders that arrive meanwhile wait for the next round.
  */
@@ -22,67 +25,87 @@ const roundMs = 200
 /** `blocked`: the sender cannot proceed yet. `busy`: another worker is processing it, or blocks are read first. */
 export type SigningOutcome = 'advanced' | 'blocked' | 'busy'
 
-/** Signs up to `limit` waiting transactions of a sender, except `unsignable` ones, which it fails. */
+/** Senders of one entity. */
+export type Senders = { entityId: string; addresses: readonly string[] }
+
+/**
+ * Signs up to `limit` waiting transactions of these senders in one database transaction, except `unsignable` ones, which it fails.
+ * Returns the outcome of each; those without one are to be signed alone, because their work may keep the others waiting.
+ */
 export type SignBatch = (
   ctx: EngineCtx,
   chain: Chain,
-  sender: Sender,
+  senders: Senders,
   limit: number,
   unsignable: ReadonlySet<string>,
-) => Promise<SigningOutcome>
+) => Promise<ReadonlyMap<string, SigningOutcome>>
 
-/** The work of a round: transactions of keys, or operations of smart accounts. */
-type SigningRound = { ofAccounts: boolean; signBatch: SignBatch }
+/** The work of a round: transactions of keys, or operations of smart accounts. `togetherMax`: number of senders of one batch. */
+type SigningRound = { ofAccounts: boolean; togetherMax: number; signBatch: SignBatch }
 
 /**
- * Signs one round of waiting transactions: one sender of each entity, then further ones while time remains. `onSigned` is
- * called after each batch. A sender that cannot proceed is deferred, and a round retries only a few of those. True when
+ * Signs one round of waiting transactions: one group of senders of each entity, then further ones while time remains. `onSigned` is
+ * called after each batch. A sender that cannot proceed is deferred; a round retries only a few of those, each alone. True when
  * something was done, or when more wait.
  */
 export async function signRound(
   ctx: EngineCtx,
   chain: Chain,
   turn: Turn,
-  { ofAccounts, signBatch }: SigningRound,
+  { ofAccounts, togetherMax, signBatch }: SigningRound,
   onSigned: () => void,
 ): Promise<boolean> {
   const { blockchain } = chain.network
   let did = false
   let mayHaveMore = false
-  const signOne = async (sender: WaitingSender) => {
+  const signGroup = async (group: readonly WaitingSender[]) => {
+    const outcomes = await signTogether(ctx, chain, group, signBatch)
+    if ([...outcomes.values()].includes('advanced')) onSigned()
+    for (const sender of group)
+      await settle(sender, outcomes.get(sender.address) ?? (await signAlone(sender)))
+  }
+  const signAlone = async (sender: WaitingSender) => {
     // The failure of one sender must not block the others of the chain.
     const outcome = await signSender(ctx, chain, sender, signBatch).catch((error): SigningOutcome => {
       logSigningFailure(ctx, chain, sender, error)
       return 'blocked'
     })
+    if (outcome === 'advanced') onSigned()
+    return outcome
+  }
+  const settle = async (sender: WaitingSender, outcome: SigningOutcome) => {
     if (outcome === 'blocked') {
       await deferSender(ctx, turn, blockchain, sender)
       // Another sender of its entity may come now in its place.
       mayHaveMore ||= !sender.wasTried
     }
-    if (outcome !== 'advanced') return
-    did = true
-    onSigned()
+    did ||= outcome === 'advanced'
   }
   const senders = await waitingSenders(ctx.database, turn, blockchain, sendersMax, ofAccounts)
   const fresh = senders.filter(({ wasTried }) => !wasTried)
-  const again = senders.filter(({ wasTried }) => wasTried).slice(0, sendersAtOnce)
-  const chosen = [...fresh, ...again]
-  const first = chosen.filter(
-    (sender) => sender === chosen.find(({ entityId }) => entityId === sender.entityId),
-  )
-  const further = chosen.filter((sender) => !first.includes(sender))
+  const again = senders.filter(({ wasTried }) => wasTried).slice(0, retriedMax)
+  const groups = [...groupsOf(fresh, togetherMax), ...again.map((sender) => [sender])]
+  const first = [...groupBy(groups, ([sender]) => sender!.entityId).values()].map(([group]) => group!)
+  const further = groups.filter((group) => !first.includes(group))
   const left = untilDeadline(fromRandomStart(first), fromRandomStart(further), performance.now() + roundMs)
   let freshBegun = 0
   const work = async () => {
-    for (const sender of left) {
-      if (!sender.wasTried) freshBegun += 1
-      await signOne(sender)
+    for (const group of left) {
+      if (!group[0]!.wasTried) freshBegun += group.length
+      await signGroup(group)
     }
   }
-  await Promise.all(Array.from({ length: sendersAtOnce }, work))
+  await Promise.all(Array.from({ length: groupsAtOnce }, work))
   return did || mayHaveMore || freshBegun < fresh.length || fresh.length === sendersMax
 }
+
+/** Groups of senders of one entity each. */
+const groupsOf = (senders: readonly WaitingSender[], togetherMax: number): WaitingSender[][] =>
+  [...groupBy(senders, ({ entityId }) => entityId).values()].flatMap((own) =>
+    Array.from({ length: Math.ceil(own.length / togetherMax) }, (_, index) =>
+      own.slice(index * togetherMax, (index + 1) * togetherMax),
+    ),
+  )
 
 /** Yields all of `first`, then those of `others` that start before `endMs`. */
 function* untilDeadline<Each>(first: Iterable<Each>, others: Iterable<Each>, endMs: number) {
@@ -103,11 +126,11 @@ const deferSender = (
   return defer(ctx.database, queue, blockchain, [{ entityId, key: address, seen, waitedMs }])
 }
 
-/** Yields the senders from a random start, so that workers that start together do not all begin with the same sender. */
-function* fromRandomStart<Each>(senders: readonly Each[]) {
-  const start = senders.length === 0 ? 0 : randomInt(senders.length)
-  yield* senders.slice(start)
-  yield* senders.slice(0, start)
+/** Yields the groups from a random start, so that workers that start together do not all begin with the same one. */
+function* fromRandomStart<Each>(groups: readonly Each[]) {
+  const start = groups.length === 0 ? 0 : randomInt(groups.length)
+  yield* groups.slice(start)
+  yield* groups.slice(0, start)
 }
 
 /** Custody refuses to sign one of these intents: its grant is gone, or was made for another intent. */
@@ -131,6 +154,19 @@ export async function throwRefusal(tx: Db, error: unknown, ids: readonly string[
   throw new SigningRefused(error, ids)
 }
 
+/** Signs a batch of several senders. One that fails is undone, and says nothing about any of them: each is then signed alone. */
+async function signTogether(
+  ctx: EngineCtx,
+  chain: Chain,
+  group: readonly WaitingSender[],
+  signBatch: SignBatch,
+): Promise<ReadonlyMap<string, SigningOutcome>> {
+  const nothing = new Map<string, SigningOutcome>()
+  if (group.length === 1) return nothing
+  const senders = { entityId: group[0]!.entityId, addresses: group.map(({ address }) => address) }
+  return signBatch(ctx, chain, senders, batchMax, new Set()).catch(() => nothing)
+}
+
 /** Halves a batch that cannot be signed until the faulty transaction is alone; that one fails, the others proceed. */
 async function signSender(
   ctx: EngineCtx,
@@ -138,10 +174,12 @@ async function signSender(
   sender: Sender,
   signBatch: SignBatch,
 ): Promise<SigningOutcome> {
+  const { entityId, address } = sender
   const unsignable = new Set<string>()
   for (let limit = batchMax; ; ) {
     try {
-      return await signBatch(ctx, chain, sender, limit, unsignable)
+      const outcomes = await signBatch(ctx, chain, { entityId, addresses: [address] }, limit, unsignable)
+      return outcomes.get(address)!
     } catch (error) {
       if (error instanceof WalletFrozen) return 'blocked'
       if (error instanceof BlocksUnread) return 'busy'

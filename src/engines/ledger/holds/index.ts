@@ -1,6 +1,7 @@
 /** Holds reserve outgoing amounts until they are posted or voided. Only holds can be refused. */
 export {
   availableForFees,
+  availableForFeesOf,
   type Hold,
   heldFor,
   InsufficientFunds,

@@ -9,7 +9,7 @@ import { accountsOn, contractsOn } from '#chains/facets/optional'
 import type { Chain } from '#chains/chain'
 import type { AddressedCall, UnsignedOperation } from '#chains/facets/accounts'
 import { operationToJson } from '#chains/operation-json'
-import { isFrozen, WalletFrozen } from '#custody/freezes/index'
+import { frozenAmong, WalletFrozen } from '#custody/freezes/index'
 import { signOperations, signWithPlatformKey } from '#custody/index'
 import { ownerOfAccount } from '#custody/wallets/index'
 import { shareLists } from '#engines/compliance/lists/index'
@@ -25,12 +25,12 @@ import { type Plan, planWaiting, type Ready } from '../plan.ts'
 import { readIssuers } from '../read-issuers.ts'
 import { screenUnsigned } from '../screen.ts'
 import { recordQueued, shownFee, sortPlans } from '../sign.ts'
-import { type SignBatch, signRound, throwRefusal } from '../signing-round.ts'
+import { type SignBatch, type SigningOutcome, signRound, throwRefusal } from '../signing-round.ts'
 import { lockNonces } from '../store/attempts.ts'
 import { insertSignedOperations, oldestOperation } from '../store/operations.ts'
 import { findSponsor, type Sponsor } from '../store/sponsors.ts'
 import { insertSponsorships, lockSponsorships, promisedAmong } from '../store/sponsorships.ts'
-import { waitingOf } from '../store/transactions.ts'
+import { type Sender, waitingOf } from '../store/transactions.ts'
 import { excessOf, type GasLimit, gasLimitsOf, lessBy, operationGasMax } from './limit-gas.ts'
 import { nonceOf } from './nonce.ts'
 
@@ -39,12 +39,24 @@ const batchMax = 40
 
 /** Signs one round of operations; entities and their accounts take turns. */
 export const signWaitingOperations = (ctx: EngineCtx, chain: Chain, turn: Turn, onSigned: () => void) =>
-  signRound(ctx, chain, turn, { ofAccounts: true, signBatch }, onSigned)
+  signRound(ctx, chain, turn, { ofAccounts: true, togetherMax: 1, signBatch }, onSigned)
 
-const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, unsignable) => {
+const signBatch: SignBatch = async (ctx, chain, { entityId, addresses: [address] }, limit, unsignable) => {
+  const outcome = await signOperationsOf(ctx, chain, { entityId, address: address! }, limit, unsignable)
+  return new Map([[address!, outcome]])
+}
+
+async function signOperationsOf(
+  ctx: EngineCtx,
+  chain: Chain,
+  sender: Sender,
+  limit: number,
+  unsignable: ReadonlySet<string>,
+): Promise<SigningOutcome> {
   const { blockchain } = chain.network
-  const sender = { entityId, address }
-  if (await isFrozen(ctx.database, { ...sender, blockchain })) return 'blocked'
+  const { entityId, address } = sender
+  if ((await frozenAmong(ctx.database, { entityId, blockchain, addresses: [address] })).has(address))
+    return 'blocked'
   const [isDeployed, owner, sponsor] = await Promise.all([
     contractsOn(chain).hasCode(address),
     ownerOfAccount(ctx.database, entityId, blockchain, address),
@@ -54,13 +66,14 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
   const creating = async (db: Db) => !isDeployed && (await oldestOperation(db, blockchain, sender))
   if (await creating(ctx.database)) return 'blocked'
   const count = isDeployed ? Math.min(limit, batchMax) : 1
-  const rows = (lock: boolean, db: Db) => waitingOf(db, blockchain, sender, count, { lock, ofAccounts: true })
+  const rows = (lock: boolean, db: Db) =>
+    waitingOf(db, blockchain, entityId, [{ address, room: count }], { lock, ofAccounts: true })
   const planned = await planWaiting(ctx, chain, await rows(false, ctx.database))
   if (planned.length === 0) return 'blocked'
   await readIssuers(ctx, chain, planned)
   const dataGas = await dataGasOf(chain, isDeployed, planned)
   const plans = new Map(planned.map((plan) => [plan.row.id, plan]))
-  const outcome = await ctx.database.tx(async (tx) => {
+  const outcome = await ctx.database.tx(async (tx): Promise<SigningOutcome> => {
     if (!(await lockNonces(tx, blockchain, address)) || (await creating(tx))) return 'busy'
     // From here on no list changes: what is cleared now stays so until the signatures are durable.
     await shareLists(tx)

@@ -124,7 +124,10 @@ const deferGaps = (ctx: EngineCtx, chain: Chain, { queue }: Turn, gaps: readonly
 async function unsignedGaps(ctx: EngineCtx, chain: Chain, above: NonceGap): Promise<NonceGap[]> {
   const { address, nonce } = above
   const chainNonce = await chain.lane.nonceOf?.(address)
-  const { free } = await nonceState(ctx.database, chain.network.blockchain, above, chainNonce)
+  const { free } = await nonceState(ctx.database, chain.network.blockchain, above.entityId, {
+    ...above,
+    chainNonce,
+  })
   return free
     .filter((each) => each < nonce)
     .slice(0, gapsMax)
@@ -173,7 +176,7 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: NonceGap): Promise<Sig
 /** Whether another attempt took the nonce meanwhile. */
 async function isTaken(tx: Db, blockchain: string, { entityId, address, nonce, replaced }: NonceGap) {
   if (replaced) return isReplaced(tx, entityId, replaced.id)
-  const { free } = await nonceState(tx, blockchain, { entityId, address }, nonce)
+  const { free } = await nonceState(tx, blockchain, entityId, { address, chainNonce: nonce })
   return !free.includes(nonce)
 }
 

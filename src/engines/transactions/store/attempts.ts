@@ -39,11 +39,25 @@ export type Life = Expiry & { signedAt: number }
  * Takes the lock under which nonces of one address are assigned; every signer takes it first. False while another process
  * holds it, while journals are unmerged, and while the chain is halted.
  */
-export const lockNonces = async (tx: Db, blockchain: string, address: string): Promise<boolean> => {
-  const nonces = sql`pg_try_advisory_xact_lock(hashtextextended(${`nonce:${blockchain}:${address}`}, 0))`
-  const { got } = await tx.one<{ got: boolean }>(sql`select ${signingLock} and ${nonces} as got`)
-  // Separate statements, which see merges and halts that were committed before the lock was taken.
-  return got && (await isMerged(tx)) && !(await isHalted(tx, blockchain))
+export const lockNonces = async (tx: Db, blockchain: string, address: string): Promise<boolean> =>
+  (await lockNoncesOf(tx, blockchain, [address])).has(address)
+
+/** The same for several addresses. Returns those whose lock was free. */
+export async function lockNoncesOf(
+  tx: Db,
+  blockchain: string,
+  addresses: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const nonces = sql`pg_try_advisory_xact_lock(hashtextextended(${`nonce:${blockchain}:`} || n.address, 0))`
+  const rows = await tx.all<{
+    address: string
+    got: boolean
+  }>(sql`select n.address, ${signingLock} and ${nonces} as got
+    from unnest(${addresses}::text[]) as n(address)`)
+  const locked = new Set(rows.filter(({ got }) => got).map(({ address }) => address))
+  // Separate statements, which see merges and halts that were committed before the locks were taken.
+  const maySign = locked.size > 0 && (await isMerged(tx)) && !(await isHalted(tx, blockchain))
+  return maySign ? locked : new Set()
 }
 
 /** Throws when the connection is lost or the `tx` was aborted. */
@@ -60,32 +74,38 @@ export type NonceState = {
 
 const freeMax = 1_000
 
-/**
- * `chainNonce` is the number of nonces used on the chain, where it counts them. A nonce below `next` without an attempt is rare: a restored
- * database lost bytes that were never sent, or a reorg lowered the chain's count. All later nonces would wait for it.
- */
-export async function nonceState(
-  tx: Db,
+/** An address whose nonces are assigned. `chainNonce` is the number of nonces used on the chain, where it counts them. */
+export type NonceLane = { address: string; chainNonce: number | undefined }
+
+export const nonceState = async (
+  db: Db,
   blockchain: string,
-  { entityId, address }: { entityId: string; address: string },
-  chainNonce: number | undefined,
-): Promise<NonceState> {
-  const own = sql`entity_id = ${entityId} and blockchain = ${blockchain} and address = ${address}`
-  const open = sql`(select count(*) from attempts where ${own} and state in ('signed', 'sent')) as open`
-  if (chainNonce === undefined) {
-    const next = sql`(select coalesce(max(nonce) + 1, 0) from attempts where ${own}) as next`
-    return tx.one<NonceState>(sql`select ${next}, '{}'::float8[] as free, ${open}`)
-  }
-  return tx.one<NonceState>(sql`with known as (
-      select coalesce(max(nonce) + 1, 0) as next from attempts where ${own}
-    ), above as (
-      select count(distinct nonce) as count from attempts where ${own} and nonce >= ${chainNonce}
-    )
-    select next::int8, array(select n::float8 from generate_series(${chainNonce}::int8, next - 1) n
-        where above.count < next - ${chainNonce}
-          and not exists (select 1 from attempts where ${own} and nonce = n)
-        order by n limit ${freeMax}) as free, ${open}
-    from known, above`)
+  entityId: string,
+  lane: NonceLane,
+): Promise<NonceState> => (await nonceStates(db, blockchain, entityId, [lane])).get(lane.address)!
+
+/**
+ * The state of each address of an entity. A nonce below `next` without an attempt is rare: a restored database lost bytes that were
+ * never sent, or a reorg lowered the chain's count. All later nonces would wait for it.
+ */
+export async function nonceStates(
+  db: Db,
+  blockchain: string,
+  entityId: string,
+  lanes: readonly NonceLane[],
+): Promise<ReadonlyMap<string, NonceState>> {
+  const own = sql`a.entity_id = ${entityId} and a.blockchain = ${blockchain} and a.address = n.address`
+  const rows = await db.all<NonceState & { address: string }>(sql`select n.address, known.next, o.open,
+      case when n.used is null then '{}'::float8[] else array(
+        select g.nonce::float8 from generate_series(n.used, known.next - 1) g(nonce)
+        where (select count(distinct a.nonce) from attempts a where ${own} and a.nonce >= n.used) < known.next - n.used
+          and not exists (select 1 from attempts a where ${own} and a.nonce = g.nonce)
+        order by g.nonce limit ${freeMax}) end as free
+    from unnest(${lanes.map(({ address }) => address)}::text[],
+      ${lanes.map(({ chainNonce }) => chainNonce ?? null)}::int8[]) as n(address, used)
+    cross join lateral (select coalesce(max(a.nonce) + 1, 0)::int8 as next from attempts a where ${own}) known
+    cross join lateral (select count(*) as open from attempts a where ${own} and a.state in ('signed', 'sent')) o`)
+  return new Map(rows.map(({ address, ...state }) => [address, state]))
 }
 
 /**

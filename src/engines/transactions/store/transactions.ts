@@ -100,14 +100,21 @@ export const lowestNonceTransaction = (db: Db, entityId: string, blockchain: str
       and t.state in ('QUEUED', 'SENT', 'STUCK')
     order by a.nonce limit 1`)
 
-/** The oldest of a sender's transactions that is signed and in no block yet; ids sort by creation. */
-export const oldestInFlight = async (db: Db, blockchain: string, { entityId, address }: Sender) =>
-  (
-    await db.maybe<{ id: string }>(sql`select transaction_id as id from attempts
-      where blockchain = ${blockchain} and entity_id = ${entityId} and address = ${address}
-        and state in ('signed', 'sent')
-      order by transaction_id limit 1`)
-  )?.id
+/** The oldest transaction of each address that is signed and in no block yet, of those that have one; ids sort by creation. */
+export async function oldestInFlight(
+  db: Db,
+  blockchain: string,
+  entityId: string,
+  addresses: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await db.all<{ address: string; id: string }>(sql`select n.address, oldest.id
+    from unnest(${addresses}::text[]) as n(address)
+    cross join lateral (select a.transaction_id as id from attempts a
+      where a.blockchain = ${blockchain} and a.entity_id = ${entityId} and a.address = n.address
+        and a.state in ('signed', 'sent')
+      order by a.transaction_id limit 1) oldest`)
+  return new Map(rows.map(({ address, id }) => [address, id]))
+}
 
 export type TransactionFilters = {
   blockchain?: string | undefined
@@ -292,19 +299,26 @@ function sendersOf(queue: Queue, blockchain: string, entityId: string, ofAccount
       order by deferred.until nulls first, oldest.create_date, s.address`
 }
 
-/** The next transactions of one sender to sign, oldest first. `lock` claims them for the `tx`. */
+/** The number of transactions that an address may have signed now. */
+export type SigningRoom = { address: string; room: number }
+
+/** The next transactions of each sender to sign, oldest first. `lock` claims them for the `tx`. */
 export const waitingOf = (
   db: Db,
   blockchain: string,
-  sender: Sender,
-  limit: number,
+  entityId: string,
+  rooms: readonly SigningRoom[],
   { lock, ofAccounts = false }: { lock: boolean; ofAccounts?: boolean },
 ) =>
-  db.all<QueuedTransaction>(sql`select ${waitingColumns}, create_date,
-      not ${isNotDeferred('signing', blockchain, sql`${sender.entityId}`, sql`q.id::text`)} as is_deferred
-    from transactions q where ${isOf(sender.entityId)} and blockchain = ${blockchain}
-      and address = ${sender.address} and ${isWaiting(ofAccounts)}
-    order by create_date, id limit ${limit} ${lock ? sql`for update skip locked` : sql``}`)
+  db.all<QueuedTransaction>(sql`select w.* from unnest(${rooms.map(({ address }) => address)}::text[],
+      ${rooms.map(({ room }) => room)}::int8[]) as n(of_address, room)
+    cross join lateral (
+      select ${waitingColumns}, create_date,
+        not ${isNotDeferred('signing', blockchain, sql`${entityId}`, sql`q.id::text`)} as is_deferred
+      from transactions q where ${isOf(entityId)} and blockchain = ${blockchain}
+        and address = n.of_address and ${isWaiting(ofAccounts)}
+      order by create_date, id limit n.room ${lock ? sql`for update skip locked` : sql``}
+    ) w`)
 
 /** The transactions among these that succeeded in a canonical block up to `blockNumber`. */
 export const minedUpTo = (db: Db, refs: readonly Ref[], blockNumber: number) =>

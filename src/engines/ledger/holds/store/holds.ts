@@ -67,20 +67,34 @@ export async function placeHolds(
   }
 }
 
+/** An address of an entity, and the token in which it pays fees. */
+type FeeAccount = Extract<HoldAccount, { tokenId: string }>
+
+export const availableForFees = async (tx: Db, nowMs: number, account: FeeAccount): Promise<bigint> =>
+  (await availableForFeesOf(tx, nowMs, account, [account.address])).get(account.address)!
+
 /**
- * Returns the amount of one account that can still be held for fees. Locks the account, so that the result stays valid until the
- * `tx` ends and a batch can place as many holds as are covered.
+ * Returns the amount that can still be held for fees on each address of an entity. Locks the accounts, so that the result stays valid
+ * until the `tx` ends and a batch can place as many holds as are covered.
  */
-export async function availableForFees(tx: Db, nowMs: number, account: HoldAccount): Promise<bigint> {
-  const name = accountNameOf(account)
-  const id = (await ensureAccounts(tx, nowMs, [name])).get(accountKey(name))!
-  const row = await tx.one<{
+export async function availableForFeesOf(
+  tx: Db,
+  nowMs: number,
+  owner: Omit<FeeAccount, 'address'>,
+  addresses: readonly string[],
+): Promise<ReadonlyMap<string, bigint>> {
+  const names = addresses.map((address) => accountNameOf({ ...owner, address }))
+  const accounts = await ensureAccounts(tx, nowMs, names)
+  const ids = names.map((name) => accounts.get(accountKey(name))!)
+  const rows = await tx.all<{
+    address: string
     available: bigint
-  }>(sql`select least(a.posted - a.held, (select u.posted - u.held
-      from accounts u where u.entity_id = ${account.entityId} and u.address = a.address and u.token_id = a.token_id
+  }>(sql`select a.address, least(a.posted - a.held, (select u.posted - u.held
+      from accounts u where u.entity_id = ${owner.entityId} and u.address = a.address and u.token_id = a.token_id
         and u.kind = 'unclaimed')) as available
-    from accounts a where a.entity_id = ${account.entityId} and a.id = ${id} for no key update of a`)
-  return row.available
+    from accounts a where a.entity_id = ${owner.entityId} and a.id = any(${ids}::uuid[])
+    order by a.id for no key update of a`)
+  return new Map(rows.map(({ address, available }) => [address, available]))
 }
 
 /** Locks accounts that one `tx` needs together, in the order of all that lock several. */
@@ -118,7 +132,11 @@ export async function resolveHolds(
  * Raises an open hold for a fee to `amountAtomic`, or places it, under the account's lock; a hold that is large enough stays. False,
  * with nothing changed, when the account cannot cover the difference.
  */
-export async function raiseHold(tx: Db, nowMs: number, hold: Hold & { purpose: 'fee' }): Promise<boolean> {
+export async function raiseHold(
+  tx: Db,
+  nowMs: number,
+  hold: Extract<Hold, FeeAccount> & { purpose: 'fee' },
+): Promise<boolean> {
   const available = await availableForFees(tx, nowMs, hold)
   const open = await tx.maybe<{ amount: bigint }>(sql`select h.amount from holds h
     where h.entity_id = ${hold.entityId} and h.intent_id = ${hold.intentId} and h.purpose = ${hold.purpose}
