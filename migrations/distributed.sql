@@ -124,7 +124,7 @@ begin
   return null;
 end $$;
 
--- 0045
+-- 0060
 create or replace function apply_holds() returns trigger language plpgsql
 security definer set search_path = public, pg_temp as $$
 declare
@@ -173,7 +173,7 @@ begin
   return null;
 end $$;
 
--- 0045
+-- 0060
 create or replace function apply_resolutions() returns trigger language plpgsql
 security definer set search_path = public, pg_temp as $$
 declare

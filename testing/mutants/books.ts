@@ -69,8 +69,8 @@ export const bookMutants: readonly Mutant[] = [
     edits: [
       edit(
         'src/engines/ledger/holds/store/holds.ts',
-        'and not (n.l and h.of_unlisted) where not exists (select 1 from hold_resolutions r where',
-        'and not (n.l and h.of_unlisted) where not exists (select 1 from hold_resolutions r where false and',
+        'and not (n.l and h.of_unlisted) and not exists (select 1 from hold_resolutions r where',
+        'and not (n.l and h.of_unlisted) and not exists (select 1 from hold_resolutions r where false and',
       ),
     ],
     test: proof('src/engines/ledger/constraints.test.ts', 'a hold is resolved once'),

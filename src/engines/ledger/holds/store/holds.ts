@@ -119,12 +119,13 @@ export async function resolveHolds(
 ): Promise<void> {
   await perEntity(resolutions, (entityId, own) =>
     tx.all(sql`insert into hold_resolutions (entity_id, hold_id, outcome, create_date)
-      select h.entity_id, h.id, n.o, ${formatInstant(nowMs)}
+      select ${entityId}::uuid, open.id, n.o, ${formatInstant(nowMs)}
       from unnest(${own.map((item) => item.intentId)}::uuid[], ${own.map((item) => item.purpose ?? null)}::text[],
         ${own.map((item) => item.outcome)}::text[], ${own.map((item) => item.listedOnly ?? false)}::bool[]) as n(i, p, o, l)
-      join holds h on h.entity_id = ${entityId} and h.intent_id = n.i
-        and case when n.p is null then h.purpose <> 'money' else h.purpose = n.p end and not (n.l and h.of_unlisted)
-      where not exists (select 1 from hold_resolutions r where r.entity_id = ${entityId} and r.hold_id = h.id)`),
+      cross join lateral (select h.id from holds h where h.entity_id = ${entityId} and h.intent_id = n.i
+          and case when n.p is null then h.purpose <> 'money' else h.purpose = n.p end and not (n.l and h.of_unlisted)
+          and not exists (select 1 from hold_resolutions r where r.entity_id = ${entityId} and r.hold_id = h.id)
+        offset 0) open`),
   )
 }
 

@@ -14,9 +14,9 @@ export const copyHolds = (db: Db, intents: readonly HeldIntent[]) =>
         'blockchain', a.blockchain, 'tokenId', a.token_id, 'intentId', h.intent_id, 'purpose', h.purpose,
         'ofUnlisted', h.of_unlisted, 'amount', h.amount::text)::text as copy
     from unnest(${intents.map((row) => row.entityId)}::uuid[], ${intents.map((row) => row.intentId)}::uuid[]) as n(e, i)
-    join holds h on h.entity_id = n.e and h.intent_id = n.i
-    join accounts a on a.entity_id = h.entity_id and a.id = h.account_id and a.kind = 'address'
-    where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)`)
+    cross join lateral (select * from holds x where x.entity_id = n.e and x.intent_id = n.i
+      and not exists (select 1 from hold_resolutions r where r.entity_id = x.entity_id and r.hold_id = x.id) offset 0) h
+    join accounts a on a.entity_id = h.entity_id and a.id = h.account_id and a.kind = 'address'`)
 
 const holdFrom = (copy: string): Hold & { tokenId: string } => {
   const { amount, ...hold } = JSON.parse(copy)
