@@ -114,6 +114,13 @@ export function bookedAmount(
 /** The address of a token in canonical form. */
 export const tokenAddress = (token: NetworkToken): Address => canonicalAddress(token.address)
 
+/** Whether the address is the contract of a token that the network lists, or of its native coin. */
+export const isTokenContract = (
+  network: Pick<NetworkOf<string>, 'nativeToken' | 'tokens'>,
+  address: Address,
+): boolean =>
+  address === nativeContract(network) || network.tokens.some((token) => tokenAddress(token) === address)
+
 /** The contracts of cross-chain messages, as published clients know them (EIP-55). */
 export type MessageContracts = {
   messageTransmitter: string

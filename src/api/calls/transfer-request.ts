@@ -1,7 +1,7 @@
 import { addressForm, isReserved, parseAddress } from '#chains/address'
 import type { Address } from '#chains/addresses/types'
 import type { Blockchain } from '#chains/blockchains'
-import { tokenAddress, unitsOfBooks } from '#chains/network'
+import { isTokenContract, tokenAddress, unitsOfBooks } from '#chains/network'
 import { networkOf } from '#chains/networks/index'
 import type { Ctx } from '#engines/ctx'
 import { nativeToken, type Token, tokenByAddress, tokenById } from '#engines/ledger/tokens/index'
@@ -130,19 +130,15 @@ export function requireAmount(
  * A destination that can hold coins: not the zero address, not one reserved by the chain, not the contract of a listed token
  * or of the token that is sent.
  */
-export async function requireDestination(
-  ctx: Ctx,
-  text: string,
-  blockchain: Blockchain,
-  sent: Token,
-): Promise<Address> {
+export function requireDestination(text: string, blockchain: Blockchain, sent: Token): Address {
   const address = parseAddress(blockchain, text)
   const refuse = (reason: string) =>
     invalid({ at: 'destinationAddress', reason, value: text, kind: 'destinationAddressInvalid' })
   if (!address) throw refuse(`must be ${addressForm(blockchain)}`)
   if (isReserved(blockchain, address))
     throw refuse('is reserved by the blockchain: coins sent there are lost')
-  if (address === sent.address || (await tokenByAddress(ctx.db, blockchain, address))?.listed)
+  const network = networkOf(blockchain)
+  if (address === sent.address || (network && isTokenContract(network, address)))
     throw refuse('is a token contract: coins sent there are lost')
   return address
 }

@@ -86,7 +86,7 @@ async function transferOf(
   const chain = requireChain(ctx, blockchain)
   const token = await requireToken(ctx, body, blockchain)
   const leaving = await requireLeaving(ctx, token, body, { known: false })
-  const to = await requireDestination(ctx, body.destinationAddress, blockchain as Blockchain, token)
+  const to = requireDestination(body.destinationAddress, blockchain as Blockchain, token)
   const call = leaving.call(chain, { from: address, to })
   return { kind: 'transfer', ...chain.payments.decodeCall(call) }
 }

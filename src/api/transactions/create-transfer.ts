@@ -44,8 +44,7 @@ export async function planTransfer(ctx: Ctx, body: TransferBody) {
   const chain = requireChain(ctx, wallet.blockchain)
   const token = await requireToken(ctx, body, wallet.blockchain)
   const leaving = await requireLeaving(ctx, token, body)
-  const destinationAddress = await requireDestination(
-    ctx,
+  const destinationAddress = requireDestination(
     body.destinationAddress,
     wallet.blockchain as Blockchain,
     token,

@@ -40,9 +40,14 @@ export async function meetSentToken(ctx: Ctx, body: TransferBody): Promise<void>
 
 /** A node that does not answer refuses nothing: the simulation before the signature asks again. */
 async function requirePayable(ctx: Ctx, body: TransferBody): Promise<void> {
+  const recipientOn = ({ network }: Chain) =>
+    parseAddress(network.blockchain as Blockchain, body.destinationAddress)
+  // Nodes of few chains tell about recipients: an address that is on none of them needs no look at the wallet.
+  const telling = ctx.chains.list().filter(({ offers }) => offers.recipient)
+  if (telling.every((each) => recipientOn(each) === undefined)) return
   const { blockchain } = await requireSource(ctx, body)
   const chain = requireChain(ctx, blockchain)
-  const address = parseAddress(blockchain as Blockchain, body.destinationAddress)
+  const address = recipientOn(chain)
   if (!chain.offers.recipient || address === undefined) return
   const recipient = await resultWithin(payableMs, chain.offers.recipient(address))
   if (recipient?.unpayable !== undefined)

@@ -1,4 +1,4 @@
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, type Sql, sql } from '#runtime/db/db'
 import { ensureAccounts } from '../../store/accounts.ts'
 import { accountNameOf, type Hold, placeHolds, resolveHolds } from './holds.ts'
 
@@ -8,15 +8,24 @@ type HeldKey = HeldIntent & Pick<Hold, 'purpose'> & { tokenId: string }
 type CopiedHold = HeldKey & Pick<Hold, 'amountAtomic'> & { copy: string }
 
 /** The open holds of these intents on managed addresses, each with a JSON text that restores it in any copy of the books. */
-export const copyHolds = (db: Db, intents: readonly HeldIntent[]) =>
-  db.all<CopiedHold>(sql`select h.entity_id, h.intent_id, h.purpose, a.token_id, h.amount as amount_atomic,
+export function copyHolds(db: Db, intents: readonly HeldIntent[]): Promise<CopiedHold[]> {
+  const [first] = intents
+  const isOfOne = intents.every(({ entityId }) => entityId === first?.entityId)
+  const ids = intents.map(({ intentId }) => intentId)
+  const isOpen = (hold: Sql) =>
+    sql`not exists (select 1 from hold_resolutions r where r.entity_id = ${hold}.entity_id and r.hold_id = ${hold}.id)`
+  // Of one entity, each hold is found by its key: until tables are analysed, the planner would join all that the entity has.
+  const open = isOfOne
+    ? sql`unnest(${ids}::uuid[]) as n(i) cross join lateral (select * from holds x
+        where x.entity_id = ${first?.entityId ?? null} and x.intent_id = n.i and ${isOpen(sql`x`)} offset 0) h`
+    : sql`unnest(${intents.map(({ entityId }) => entityId)}::uuid[], ${ids}::uuid[]) as n(e, i)
+        join holds h on h.entity_id = n.e and h.intent_id = n.i and ${isOpen(sql`h`)}`
+  return db.all<CopiedHold>(sql`select h.entity_id, h.intent_id, h.purpose, a.token_id, h.amount as amount_atomic,
       jsonb_build_object('entityId', h.entity_id, 'address', a.address,
         'blockchain', a.blockchain, 'tokenId', a.token_id, 'intentId', h.intent_id, 'purpose', h.purpose,
         'ofUnlisted', h.of_unlisted, 'amount', h.amount::text)::text as copy
-    from unnest(${intents.map((row) => row.entityId)}::uuid[], ${intents.map((row) => row.intentId)}::uuid[]) as n(e, i)
-    cross join lateral (select * from holds x where x.entity_id = n.e and x.intent_id = n.i
-      and not exists (select 1 from hold_resolutions r where r.entity_id = x.entity_id and r.hold_id = x.id) offset 0) h
-    join accounts a on a.entity_id = h.entity_id and a.id = h.account_id and a.kind = 'address'`)
+    from ${open} join accounts a on a.entity_id = h.entity_id and a.id = h.account_id and a.kind = 'address'`)
+}
 
 const holdFrom = (copy: string): Hold & { tokenId: string } => {
   const { amount, ...hold } = JSON.parse(copy)
