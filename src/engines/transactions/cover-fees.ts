@@ -6,7 +6,7 @@ import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { availableForFees, availableForFeesOf, lockForHolds, placeHolds } from '#engines/ledger/holds/index'
 import { balancesOf } from '#engines/ledger/index'
-import { nativeToken } from '#engines/ledger/tokens/index'
+import { nativeTokenId } from '#engines/ledger/tokens/index'
 import { groupBy } from '#lib/group-by'
 import type { Db } from '#runtime/db/db'
 import type { Failure } from './fail-unsent.ts'
@@ -40,7 +40,7 @@ export async function coverFees(
   if (!first) return { covered: [], uncovered: [] }
   const { entityId } = first.row
   const { blockchain } = chain.network
-  const { id: tokenId } = await nativeToken(tx, blockchain)
+  const tokenId = nativeTokenId(blockchain)
   const account = { entityId, blockchain, tokenId }
   const nowMs = ctx.clock.nowMs()
   const payer = await feePayerOf(tx, chain, first.row)

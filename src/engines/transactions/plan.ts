@@ -7,7 +7,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead } from '#engines/indexer/index'
 import { syncBalances } from '#engines/indexer/reconciliation/index'
 import { balancesOf } from '#engines/ledger/index'
-import { nativeToken } from '#engines/ledger/tokens/index'
+import { nativeTokenId } from '#engines/ledger/tokens/index'
 import { formatAmount } from '#lib/amounts'
 import { groupBy } from '#lib/group-by'
 import type { Db } from '#runtime/db/db'
@@ -334,12 +334,12 @@ async function refreshFunds(ctx: EngineCtx, chain: Chain, plans: readonly Plan[]
   if (!first || first.row.ofAccount) return
   const { entityId } = first.row
   const { blockchain } = chain.network
-  const native = await nativeToken(ctx.database, blockchain)
+  const nativeId = nativeTokenId(blockchain)
   const bySender = groupBy(plans, ({ row }) => row.address)
   const balances = await balancesOf(ctx.database, entityId, blockchain, [...bySender.keys()])
   for (const [address, own] of bySender) {
     const needed = own.reduce((sum, plan) => sum + ('fee' in plan ? costOf(chain.network, plan) : 0n), 0n)
-    const balance = balances.find((row) => row.address === address && row.tokenId === native.id)
+    const balance = balances.find((row) => row.address === address && row.tokenId === nativeId)
     if ((balance?.postedAtomic ?? 0n) - (balance?.heldAtomic ?? 0n) >= needed) continue
     await syncBalances(ctx, chain, { entityId, address })
   }

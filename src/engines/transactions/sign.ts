@@ -53,9 +53,11 @@ type SigningLane = NonceLane & { inFlightMax: number }
 const signBatch: SignBatch = async (ctx, chain, { entityId, addresses }, limit, unsignable) => {
   const { blockchain } = chain.network
   const outcomes = new Map(addresses.map((address): [string, SigningOutcome] => [address, 'blocked']))
-  const frozen = await frozenAmong(ctx.database, { entityId, blockchain, addresses })
-  const unfrozen = addresses.filter((address) => !frozen.has(address))
-  const lanes = await Promise.all(unfrozen.map((address) => laneOf(chain, address)))
+  const [frozen, ...lanesOfAll] = await Promise.all([
+    frozenAmong(ctx.database, { entityId, blockchain, addresses }),
+    ...addresses.map((address) => laneOf(chain, address)),
+  ])
+  const lanes = lanesOfAll.filter(({ address }) => !frozen.has(address))
   const shared = { entityId, limit: Math.ceil(limit / addresses.length) }
   // Simulates no more transactions than may be in flight.
   const { rooms } = await roomsOf(ctx.database, blockchain, shared, lanes)

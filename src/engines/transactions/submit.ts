@@ -6,7 +6,7 @@ import type { Signatory, Wallet } from '#custody/wallets/index'
 import type { Ctx, EntityCtx } from '#engines/ctx'
 import { isHalted } from '#engines/indexer/index'
 import { placeHolds } from '#engines/ledger/holds/index'
-import { nativeToken } from '#engines/ledger/tokens/index'
+import { nativeTokenId } from '#engines/ledger/tokens/index'
 import { ApiError } from '#lib/errors'
 import { bytesOf } from '#lib/hex'
 import { newId } from '#lib/ids'
@@ -181,8 +181,7 @@ async function accept(ctx: EntityCtx, request: Request, origin: Origin): Promise
     { entityId, actor, requestId, type: 'transaction.initiated', resourceId: id, data },
   ])
   // Must come last: other payments from this account wait until this `tx` ends.
-  const leavesCoins = leaving.some(({ tokenId }) => tokenId === undefined)
-  const nativeId = leavesCoins ? (await nativeToken(ctx.db, blockchain)).id : ''
+  const nativeId = nativeTokenId(blockchain)
   const held = { entityId, blockchain, intentId: id, purpose: 'amount' as const }
   await placeHolds(
     ctx.db,

@@ -5,6 +5,7 @@ import type { Db } from '#runtime/db/db'
 import { hearNotices } from '#runtime/pg-notifications'
 import { type Service, serviceOf } from '#runtime/scheduling/lifecycle'
 import { logTrouble, repeat } from '#runtime/scheduling/loop'
+import { shareNext } from '#runtime/scheduling/memoize'
 import { newTurn } from '#runtime/turns/store'
 import { followStepForTransactions } from './follow.ts'
 import { type JournalKeeper, startKeeper } from './journal/keeper.ts'
@@ -82,7 +83,10 @@ function chainLoop(ctx: EngineCtx, chain: Chain, keeper: JournalKeeper) {
     const journal = keeper.writer()
     return journal !== undefined && sendSigned(ctx, chain, journal, turns.sending, () => !stopping)
   }, trouble('sending transactions'))
-  const maySign = async () => (await keeper.maySign()) && !(await isHalted(ctx.database, blockchain))
+  // Loops that wake together ask once.
+  const maySign = shareNext(
+    async () => (await keeper.maySign()) && !(await isHalted(ctx.database, blockchain)),
+  )
   const signing = repeat(
     async () => (await maySign()) && signWaiting(ctx, chain, turns.signing, sending.wake),
     trouble('signing transactions'),

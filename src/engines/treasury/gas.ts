@@ -3,7 +3,7 @@ import type { Chain } from '#chains/chain'
 import { highestCostOf } from '#chains/prices'
 import type { EngineCtx } from '#engines/ctx'
 import { coinsByUse, type HeldAmount } from '#engines/ledger/index'
-import { nativeToken } from '#engines/ledger/tokens/index'
+import { nativeTokenId } from '#engines/ledger/tokens/index'
 import { feeAt, suggestedFees } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
@@ -56,7 +56,7 @@ export async function coinsForGas(
   db: Db,
   { entityId, blockchain, address }: TreasuryRow,
 ): Promise<HeldAmount> {
-  const { id: tokenId } = await nativeToken(db, blockchain)
+  const tokenId = nativeTokenId(blockchain)
   return (await coinsByUse(db, { entityId, address, tokenId })).forGas
 }
 

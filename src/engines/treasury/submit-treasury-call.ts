@@ -2,7 +2,7 @@ import type { Address } from '#chains/addresses/types'
 import type { Chain } from '#chains/chain'
 import type { Call } from '#chains/facets/payments'
 import type { EntityCtx } from '#engines/ctx'
-import { nativeToken } from '#engines/ledger/tokens/index'
+import { nativeTokenId } from '#engines/ledger/tokens/index'
 import { submitFromTreasury } from '#engines/transactions/index'
 import type { TreasuryRow } from './store/treasuries.ts'
 import { signatoryOf } from './treasuries.ts'
@@ -24,7 +24,7 @@ export async function submitTreasuryCall(
   { id, refId, call, gasMax }: TreasuryCall,
 ): Promise<void> {
   const { address } = treasury
-  const { id: tokenId } = await nativeToken(ctx.db, treasury.blockchain)
+  const tokenId = nativeTokenId(treasury.blockchain)
   await submitFromTreasury(ctx, {
     id,
     chain,

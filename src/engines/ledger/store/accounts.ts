@@ -44,6 +44,19 @@ export async function ensureAccounts(
   nowMs: number,
   names: readonly AccountName[],
 ): Promise<Map<string, string>> {
+  const accounts = await lockedAccounts(tx, nowMs, names)
+  return new Map([...accounts].map(([key, { id }]) => [key, id]))
+}
+
+/** An account under the lock of a `tx`. */
+type LockedAccount = HeldAmount & { id: string }
+
+/** The same, with the amounts of the accounts, and of the unclaimed coins beside accounts of addresses. */
+export async function lockedAccounts(
+  tx: Db,
+  nowMs: number,
+  names: readonly AccountName[],
+): Promise<Map<string, LockedAccount>> {
   const distinct = [...new Map(names.map((name) => [accountKey(name), name])).entries()].sort(([a], [b]) =>
     a < b ? -1 : 1,
   )
@@ -59,20 +72,20 @@ export async function ensureAccounts(
  * Locks accounts of tokens before those of currencies: the lock order of all callers. The unclaimed coins of an address are locked
  * with it, since its holds are held on them, too.
  */
-async function findAccounts(tx: Db, names: readonly AccountName[]): Promise<Map<string, string>> {
+async function findAccounts(tx: Db, names: readonly AccountName[]): Promise<Map<string, LockedAccount>> {
   const ofTokens = names.filter(({ tokenId }) => tokenId !== undefined)
   const ofCurrencies = names.filter(({ currency }) => currency !== undefined)
   const rows = [
     ...(ofTokens.length > 0 ? await lockAccounts(tx, ofTokens, sql`a.token_id = n.t::uuid`) : []),
     ...(ofCurrencies.length > 0 ? await lockAccounts(tx, ofCurrencies, sql`a.currency = n.t`) : []),
   ]
-  return new Map(rows.map((row) => [accountKey(row), row.id]))
+  return new Map(rows.map((row) => [accountKey(row), row]))
 }
 
 const lockAccounts = (tx: Db, names: readonly AccountName[], ofUnit: Sql) =>
   perEntity(names, (entityId, own) =>
-    tx.all<AccountName & { id: string }>(sql`
-      select a.id, a.entity_id, a.token_id, a.currency, a.kind, a.blockchain, a.address
+    tx.all<AccountName & LockedAccount>(sql`
+      select a.id, a.entity_id, a.token_id, a.currency, a.kind, a.blockchain, a.address, a.posted as posted_atomic, a.held as held_atomic
       from unnest(${own.map(unitOf)}::text[], ${own.map((name) => name.kind)}::text[],
         ${own.map((name) => name.address)}::text[]) as n(t, k, d)
       join accounts a on a.entity_id = ${entityId} and ${ofUnit} and a.address = n.d

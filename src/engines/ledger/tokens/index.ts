@@ -2,6 +2,7 @@
 export {
   listTokens,
   nativeToken,
+  nativeTokenId,
   requireNetworksOfBooks,
   seedTokens,
   type Token,

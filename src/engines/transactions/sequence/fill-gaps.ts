@@ -4,7 +4,7 @@ import { WalletFrozen } from '#custody/freezes/index'
 import { GrantMissing, signedDigest, signForIntents } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { raiseHold } from '#engines/ledger/holds/index'
-import { nativeToken } from '#engines/ledger/tokens/index'
+import { nativeTokenId } from '#engines/ledger/tokens/index'
 import { bytesOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
@@ -188,7 +188,7 @@ async function holdFee(
   id: string,
   amountAtomic: bigint,
 ) {
-  const { id: tokenId } = await nativeToken(tx, blockchain)
+  const tokenId = nativeTokenId(blockchain)
   const [holder] = replaced ? await noopFeeHolders(tx, [{ entityId, ...replaced }]) : []
   const intentId = holder?.intentId ?? id
   const account = { entityId, blockchain, tokenId, address: feePayer ?? address }

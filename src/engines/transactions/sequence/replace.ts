@@ -7,7 +7,7 @@ import { screenRecipients } from '#engines/compliance/index'
 import { shareLists } from '#engines/compliance/lists/index'
 import type { EngineCtx } from '#engines/ctx'
 import { raiseHold } from '#engines/ledger/holds/index'
-import { nativeToken } from '#engines/ledger/tokens/index'
+import { nativeTokenId } from '#engines/ledger/tokens/index'
 import { larger } from '#lib/amounts'
 import { bytesOf } from '#lib/hex'
 import { newId } from '#lib/ids'
@@ -253,7 +253,7 @@ async function holdFee(
   { feeMaxAtomic, depositAtomic }: Replacement,
 ) {
   const { blockchain } = chain.network
-  const { id: tokenId } = await nativeToken(tx, blockchain)
+  const tokenId = nativeTokenId(blockchain)
   const account = { entityId: row.entityId, blockchain, tokenId, address: row.feePayer ?? row.address }
   const amountAtomic = feeMaxAtomic + depositAtomic
   return raiseHold(tx, ctx.clock.nowMs(), { ...account, intentId: row.id, purpose: 'fee', amountAtomic })

@@ -2,7 +2,13 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { constraintOf, type Db, sql } from '#runtime/db/db'
 import { perEntity } from '#runtime/per-entity'
-import { type AccountName, accountKey, ensureAccounts } from '../../store/accounts.ts'
+import {
+  type AccountName,
+  accountKey,
+  ensureAccounts,
+  type HeldAmount,
+  lockedAccounts,
+} from '../../store/accounts.ts'
 
 /** An account that can have holds: coins of a managed address, or money of a merchant's wallet, whose id is the `address`. */
 type HoldAccount =
@@ -84,18 +90,17 @@ export async function availableForFeesOf(
   addresses: readonly string[],
 ): Promise<ReadonlyMap<string, bigint>> {
   const names = addresses.map((address) => accountNameOf({ ...owner, address }))
-  const accounts = await ensureAccounts(tx, nowMs, names)
-  const ids = names.map((name) => accounts.get(accountKey(name))!)
-  const rows = await tx.all<{
-    address: string
-    available: bigint
-  }>(sql`select a.address, least(a.posted - a.held, (select u.posted - u.held
-      from accounts u where u.entity_id = ${owner.entityId} and u.address = a.address and u.token_id = a.token_id
-        and u.kind = 'unclaimed')) as available
-    from accounts a where a.entity_id = ${owner.entityId} and a.id = any(${ids}::uuid[])
-    order by a.id for no key update of a`)
-  return new Map(rows.map(({ address, available }) => [address, available]))
+  const accounts = await lockedAccounts(tx, nowMs, names)
+  const amounts = names.map((name): [string, bigint] => {
+    const own = unheldIn(accounts.get(accountKey(name))!)
+    const unclaimed = accounts.get(accountKey({ ...name, kind: 'unclaimed' }))
+    const isLess = unclaimed !== undefined && unheldIn(unclaimed) < own
+    return [name.address, isLess ? unheldIn(unclaimed) : own]
+  })
+  return new Map(amounts)
 }
+
+const unheldIn = ({ postedAtomic, heldAtomic }: HeldAmount): bigint => postedAtomic - heldAtomic
 
 /** Locks accounts that one `tx` needs together, in the order of all that lock several. */
 export const lockForHolds = (tx: Db, nowMs: number, accounts: readonly HoldAccount[]) =>

@@ -138,6 +138,13 @@ export const tokenByAddress = (db: Db, blockchain: string, address: string) =>
       where t.blockchain = ${blockchain} and ${isAtAddress([address])} and ${isNameable}`,
   )
 
+/** The id of the native coin of a known network: the books are compared with the network data when they are opened. */
+export const nativeTokenId = (blockchain: string): string => {
+  const network = networkOf(blockchain)
+  if (!network) throw new Error(`the network ${blockchain} is unknown`)
+  return network.nativeToken.id
+}
+
 export const nativeToken = (db: Db, blockchain: string) =>
   db.one<Token>(sql`select ${columns} from tokens t where t.blockchain = ${blockchain} and t.is_native`)
 
