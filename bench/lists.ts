@@ -1,10 +1,15 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { listTransactions, type TransactionFilters } from '#engines/transactions/index'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Database, type Db, type Sql, sql } from '#runtime/db/db'
+import { render } from '#runtime/db/sql'
+import type { BarePages } from './bare-server.ts'
 import type { Figure } from './figures.ts'
-import { durationsOf, openHttpConnection } from './load.ts'
+import { durationsOf, openHttpConnection, requestsPerSecond } from './load.ts'
 import { measureBusyCores } from './machine.ts'
 import { type Platform, startPlatform } from './platform.ts'
+import { compiled, startProgram } from './processes.ts'
 import { insertTransactions, walletCount, walletIdOf } from './rows.ts'
 import type { Bench, Run } from './run.ts'
 import { alternateRounds, median, ratioOf } from './statistics.ts'
@@ -32,6 +37,12 @@ function walletsQuery(name: string, count: number): ListQuery {
   }
 }
 
+/** Pages of which the rate is measured. */
+const ratedSizes = [10, 50]
+const ratedQueries = listQueries.slice(0, 2)
+/** Callers at once. */
+const callers = 8
+
 export const listsBench: Bench = {
   name: 'lists',
   about: 'pages of a list of 1,000,000 rows',
@@ -42,7 +53,7 @@ export const listsBench: Bench = {
     })
     const figures: Figure[] = []
     for (const question of listQueries) figures.push(...(await measure(run, platform, question, rows)))
-    return figures
+    return [...figures, ...(await measureRates(run, platform))]
   },
 }
 
@@ -51,14 +62,7 @@ async function measure(run: Run, platform: Platform, question: ListQuery, rows: 
   const depth = Math.floor(rows * question.share * 0.9)
   const filters = { ...question.filters }
   const cursor = await itemAt(database, entityId, filters, depth)
-  const first: PageQuery = {
-    fromMs: undefined,
-    toMs: Date.now(),
-    pageSize,
-    pageAfter: undefined,
-    pageBefore: undefined,
-    order: 'DESC',
-  }
+  const first = firstPage()
   const [firstSql, deepSql] = await Promise.all([
     pageStatement(entityId, filters, first),
     pageStatement(entityId, filters, { ...first, pageAfter: cursor }),
@@ -88,6 +92,61 @@ async function measure(run: Run, platform: Platform, question: ListQuery, rows: 
   return figuresOf(question.name, values, depth, coresBusy)
 }
 
+/** Requests per second for first pages, against those of a bare server with the same statement and the same bytes. */
+async function measureRates(run: Run, platform: Platform): Promise<Figure[]> {
+  const { url, entityId, headers } = platform
+  const chosen = ratedSizes.flatMap((pageSize) =>
+    ratedQueries.map(({ name, query, filters }) => ({
+      name: `${name}, ${pageSize} rows`,
+      path: `/v1/w3s/transactions?pageSize=${pageSize}${query}`,
+      statement: () => pageStatement(entityId, { ...filters }, { ...firstPage(), pageSize }),
+    })),
+  )
+  const pages: BarePages = {}
+  for (const { path, statement } of chosen) {
+    const answer = await fetch(url + path, { headers })
+    pages[path] = { ...render(await statement()), body: await answer.text() }
+  }
+  const settings = join(await run.directory(), 'pages.json')
+  await writeFile(settings, JSON.stringify({ connection: platform.connection, pages }))
+  const { line } = await startProgram(run, {
+    args: [(await compiled()).bareServer, settings],
+    readyOn: 'stderr',
+    isReady: (text) => text.includes('"url"'),
+  })
+  const bareUrl = (JSON.parse(line) as { url: string }).url
+  const durationMs = run.amount(2_000, 1_000, 50)
+  const figures: Figure[] = []
+  for (const { name, path } of chosen) {
+    const request = { url, path, headers }
+    const things = {
+      ours: () => requestsPerSecond(request, callers, durationMs),
+      bare: () => requestsPerSecond({ ...request, url: bareUrl }, callers, durationMs),
+    }
+    await alternateRounds(1, things)
+    const busy = measureBusyCores()
+    const { ours, bare } = await alternateRounds(run.amount(7, 3, 1), things)
+    figures.push({
+      name: `first pages of a list (${name}) read over HTTP`,
+      measured: { value: median(ours), unit: 'requests/s' },
+      reference: { value: median(bare), unit: 'requests/s', what: 'a bare server, same SQL and bytes' },
+      ratio: ratioOf(ours, bare),
+      promise: { ratioMin: 0.7 },
+      coresBusy: busy(),
+    })
+  }
+  return figures
+}
+
+const firstPage = (): PageQuery => ({
+  fromMs: undefined,
+  toMs: Date.now(),
+  pageSize,
+  pageAfter: undefined,
+  pageBefore: undefined,
+  order: 'DESC',
+})
+
 type Values = Record<'first' | 'firstSql' | 'deep' | 'deepSql', number[]>
 
 function figuresOf(name: string, values: Values, depth: number, coresBusy: number): Figure[] {
@@ -108,9 +167,9 @@ function figuresOf(name: string, values: Values, depth: number, coresBusy: numbe
   })
   const { first, firstSql, deep, deepSql } = values
   return [
-    compared(`page at depth ${depth.toLocaleString('en')}`, deep, first, 'first page', 1.2),
-    compared('first page, whole request', first, firstSql, 'its SQL', 2),
-    compared('deep page, whole request', deep, deepSql, 'its SQL', 2),
+    compared(`page at depth ${depth.toLocaleString('en')}`, deep, first, 'first page', 1.05),
+    compared('first page, whole request', first, firstSql, 'its SQL', 1.5),
+    compared('deep page, whole request', deep, deepSql, 'its SQL', 1.5),
   ]
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { newId } from '#lib/ids'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
-import { type Database, openAsOwner } from '#runtime/db/db'
+import { type Connection, type Database, openAsOwner } from '#runtime/db/db'
 import { migrate } from '#runtime/db/migrate'
 import { createLog } from '#runtime/log/log'
 import { startEmbeddedPostgres } from '#sandbox/postgres/index'
@@ -15,6 +15,7 @@ export type Platform = {
   entityId: string
   headers: { authorization: string }
   pid: number
+  connection: Connection
 }
 
 /**
@@ -43,5 +44,6 @@ export async function startPlatform(run: Run, fill: (database: Database, entityI
   })
   const { url } = JSON.parse(line) as { url: string }
   const headers = { authorization: `Bearer ${key.text}` }
-  return { url, database, entityId, headers, pid: child.pid! } satisfies Platform
+  const { connection } = postgres
+  return { url, database, entityId, headers, pid: child.pid!, connection } satisfies Platform
 }

@@ -32,7 +32,8 @@ export const scaleBench: Bench = {
     const lists: Measured[] = []
     const drain: Measured[] = []
     const webhooks: Measured[] = []
-    for (const count of counts) {
+    // To see that it works, two of each are as good as four.
+    for (const count of counts.slice(0, run.amount(3, 3, 2))) {
       const servers = await startProcesses(setup, 'serve', count)
       const workers = await startProcesses(setup, 'worker', count)
       // They would drain what is accepted at once; frozen, they all begin at one moment.
