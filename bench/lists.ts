@@ -6,6 +6,7 @@ import { type Database, type Db, type Sql, sql } from '#runtime/db/db'
 import { render } from '#runtime/db/sql'
 import type { BarePages } from './bare-server.ts'
 import type { Figure } from './figures.ts'
+import { firstPage } from './first-page.ts'
 import { durationsOf, openHttpConnection, requestsPerSecond } from './load.ts'
 import { measureBusyCores } from './machine.ts'
 import { type Platform, startPlatform } from './platform.ts'
@@ -62,7 +63,7 @@ async function measure(run: Run, platform: Platform, question: ListQuery, rows: 
   const depth = Math.floor(rows * question.share * 0.9)
   const filters = { ...question.filters }
   const cursor = await itemAt(database, entityId, filters, depth)
-  const first = firstPage()
+  const first = firstPage(pageSize)
   const [firstSql, deepSql] = await Promise.all([
     pageStatement(entityId, filters, first),
     pageStatement(entityId, filters, { ...first, pageAfter: cursor }),
@@ -99,7 +100,7 @@ async function measureRates(run: Run, platform: Platform): Promise<Figure[]> {
     ratedQueries.map(({ name, query, filters }) => ({
       name: `${name}, ${pageSize} rows`,
       path: `/v1/w3s/transactions?pageSize=${pageSize}${query}`,
-      statement: () => pageStatement(entityId, { ...filters }, { ...firstPage(), pageSize }),
+      statement: () => pageStatement(entityId, { ...filters }, firstPage(pageSize)),
     })),
   )
   const pages: BarePages = {}
@@ -137,15 +138,6 @@ async function measureRates(run: Run, platform: Platform): Promise<Figure[]> {
   }
   return figures
 }
-
-const firstPage = (): PageQuery => ({
-  fromMs: undefined,
-  toMs: Date.now(),
-  pageSize,
-  pageAfter: undefined,
-  pageBefore: undefined,
-  order: 'DESC',
-})
 
 type Values = Record<'first' | 'firstSql' | 'deep' | 'deepSql', number[]>
 

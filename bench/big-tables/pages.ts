@@ -2,6 +2,7 @@ import type { PageQuery } from '#runtime/collection/query'
 import type { Database, Db, Sql } from '#runtime/db/db'
 import { render } from '#runtime/db/sql'
 import type { Figure } from '../figures.ts'
+import { firstPage } from '../first-page.ts'
 import { durationsOf } from '../load.ts'
 import { measureBusyCores } from '../machine.ts'
 import type { Run } from '../run.ts'
@@ -20,14 +21,7 @@ export type BigPage = {
   statement: { text: string; values: unknown[] }
 }
 
-const newest: PageQuery = {
-  fromMs: undefined,
-  toMs: Date.now(),
-  pageSize,
-  pageAfter: undefined,
-  pageBefore: undefined,
-  order: 'DESC',
-}
+const newest = firstPage(pageSize)
 
 /** The first page of a list by each filter, and one behind nine tenths of the time that the rows cover. */
 export async function pagesOf(

@@ -4,6 +4,7 @@ import { newId } from '#lib/ids'
 import { type Database, raw, sql } from '#runtime/db/db'
 import { insertRequests, type RequestRow, removeRequests, requestsPage } from '#runtime/request-log/store'
 import type { Figure } from '../figures.ts'
+import { firstPage } from '../first-page.ts'
 import { durationsOf } from '../load.ts'
 import { measureBusyCores } from '../machine.ts'
 import type { Run } from '../run.ts'
@@ -112,19 +113,7 @@ const countOf = async (database: Database, table: string) =>
 /** Requests beside the removal: each writes a batch of the log, and reads a page of it. */
 const liveWork = (database: Database, entityId: string) => async () => {
   await write(database, entityId)
-  await requestsPage(
-    database,
-    entityId,
-    {},
-    {
-      fromMs: undefined,
-      toMs: Date.now(),
-      pageSize: 50,
-      pageAfter: undefined,
-      pageBefore: undefined,
-      order: 'DESC',
-    },
-  )
+  await requestsPage(database, entityId, {}, firstPage(50))
 }
 
 async function write(database: Database, entityId: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { sql } from '#runtime/db/db'
 import type { Figure, Value } from '../figures.ts'
+import { firstPage } from '../first-page.ts'
 import { accept } from '../intake.ts'
 import { pageStatement } from '../lists.ts'
 import { requestsPerSecond } from '../load.ts'
@@ -114,14 +115,7 @@ async function measureDrain(setup: Setup, workers: readonly Process[]) {
 /** Executions per second, by the database alone, of the statement that a page is read with. */
 async function listLimit({ run, platform, database }: Setup): Promise<number | undefined> {
   const { entityId } = await database.one<{ entityId: string }>(sql`select entity_id from wallets limit 1`)
-  const whole = {
-    fromMs: undefined,
-    toMs: Date.now(),
-    pageSize: 50,
-    pageAfter: undefined,
-    pageBefore: undefined,
-  }
-  const statement = await pageStatement(entityId, {}, { ...whole, order: 'DESC' })
+  const statement = await pageStatement(entityId, {}, firstPage(50))
   return databaseLimit(run, platform.ready.connection, statement)
 }
 
