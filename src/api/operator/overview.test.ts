@@ -45,6 +45,12 @@ async function bookedSums(entityId: string) {
   return { coins, held }
 }
 
+/** The last block of each chain that was compared with the books. */
+const comparedBlocks = () =>
+  harness.database.all<{ blockchain: string; number: number }>(
+    sql`select blockchain, block_number as number from reconciliations where block_number >= 0`,
+  )
+
 it('property 184: shows the coins of all addresses by chain, and what is reserved, to the base unit', async () => {
   const [wallet, chain, other] = [await makeWallet(world), harness.chain(), harness.chain('ETH-SEPOLIA')]
   await harness.fundWallet(wallet.address, { usdc: '90071992547.409931', native: '1' })
@@ -74,6 +80,7 @@ it('property 184: shows the coins of all addresses by chain, and what is reserve
     async () => (await world.call('GET', `/v1/w3s/transactions/${paidId}`)).transaction.state === 'COMPLETE',
     'a transfer is complete',
   )
+  await until(async () => (await comparedBlocks()).length === 2, 'both chains are compared')
   await harness.stopEngines()
   // These hold money: none is sent while no engine runs.
   await makeTransfer(world, '0.25')
@@ -103,11 +110,8 @@ it('property 184: shows the coins of all addresses by chain, and what is reserve
   expect(
     coins.find(({ currency, blockchain }) => currency === 'USD' && blockchain === 'BASE-SEPOLIA')!.amount,
   ).toBe(owned.reduce((total, amount) => total + amount, 0n))
-  const compared = await harness.database.all<{ blockchain: string; number: number }>(
-    sql`select blockchain, block_number as number from reconciliations where block_number >= 0`,
-  )
   expect(proof.blockNumberByBlockchain).toEqual(
-    Object.fromEntries(compared.map(({ blockchain, number }) => [blockchain, number])),
+    Object.fromEntries((await comparedBlocks()).map(({ blockchain, number }) => [blockchain, number])),
   )
   expect(proof).toMatchObject({ gapCount: 0, comparedDate: expect.any(String) })
   const stranger = worldOf(harness, await harness.newEntity())
