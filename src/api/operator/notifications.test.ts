@@ -166,8 +166,9 @@ it('property 50: attempts at once what is resent to an endpoint that rests, alon
   const [retried, waiting] = [await makePaymentIntent(other), await makePaymentIntent(other)]
   await until(async () => (await notificationsOf(intent.id)).length === 2, 'both changes are notified')
   const [second, first] = (await notificationsOf(intent.id)) as [string, string]
+  for (const { id } of [retried, waiting])
+    await until(async () => (await notificationsOf(id)).length === 1, 'the other ones wait')
   const [ofRetried] = (await notificationsOf(retried.id)) as [string]
-  await until(async () => (await notificationsOf(waiting.id)).length === 1, 'the other one waits')
   const [ofWaiting] = (await notificationsOf(waiting.id)) as [string]
 
   for (const [id, attempted] of [

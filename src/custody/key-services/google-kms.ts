@@ -31,7 +31,9 @@ const loadAuth = () =>
  */
 export async function openGoogleKms({ name, url }: GoogleSetting): Promise<KeyService> {
   const { GoogleAuth: Auth } = await loadAuth()
-  const auth = once((): GoogleAuth => new Auth({ scopes }))
+  // A client that knows no project runs the command line of Google Cloud to find one, which takes seconds.
+  const projectId = /\/projects\/([^/]+)\//.exec(url)?.[1]
+  const auth = once((): GoogleAuth => new Auth({ scopes, ...(projectId !== undefined && { projectId }) }))
   const ask = async (operation: 'encrypt' | 'decrypt', body: Record<string, string>, field: string) => {
     const token = await tokenOf(auth())
     const { status, body: answer } = await askService<GoogleAnswer>(
