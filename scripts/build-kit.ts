@@ -4,7 +4,7 @@ import { build } from 'esbuild'
 import ts from 'typescript'
 
 /** The files of the kit that tests and runners import. */
-const entries = ['testing', 'vitest', 'vitest-matchers', 'jest', 'jest-matchers']
+export const kitEntries = ['testing', 'vitest', 'vitest-matchers', 'jest', 'jest-matchers']
 /** Jest loads CommonJS. */
 const required = ['testing', 'jest', 'jest-matchers']
 
@@ -34,7 +34,7 @@ export async function buildKit(outdir: string): Promise<void> {
 async function writeDeclarations(outdir: string): Promise<void> {
   const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, process.cwd())
-  const program = ts.createProgram(entries.map(sourceOf), {
+  const program = ts.createProgram(kitEntries.map(sourceOf), {
     ...options,
     noEmit: false,
     declaration: true,

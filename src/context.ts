@@ -85,6 +85,8 @@ export type ContextInput = {
   config: Config
   log: Log
   connection: Connection
+  /** Whether `makeTables` is done. */
+  hasTables?: boolean
   /** The root key or, while it is rotated, both. */
   rootKey: GivenRootKeys
   /** Lets the process wait for its key service. */
@@ -137,9 +139,7 @@ async function openParts(input: ContextInput, opened: (() => Promise<unknown>)[]
   const chains = createChains(nodes, input.inspects ? inspectionTo(log) : undefined)
   opened.push(() => Promise.all(chains.list().map((chain) => chain.endpoints.close())))
   await inspectChains(chains)
-  const repaired = (what: string) => log.warn({ repaired: what }, 'rights in the database were repaired')
-  const applied = await migrate(input.connection, repaired).catch(explainDatabase(input.connection))
-  if (applied.length > 0) log.info({ applied }, 'database migrated')
+  if (!input.hasTables) await makeTables(input)
   await requireSessionSettings(input.connection)
   const database = openDatabase(input.connection, config.databaseConnectionsMax)
   opened.push(database.close)
@@ -160,6 +160,16 @@ async function openParts(input: ContextInput, opened: (() => Promise<unknown>)[]
   opened.push(watchSessions(scope).stop, watchVolume(scope).stop, watchNewerSchema(scope).stop)
   const bank = input.bank ?? (config.bankRail && openHttpRail(config.bankRail))
   return { ...scope, chains, custody, identity, bank }
+}
+
+/** Creates the tables of a database, or upgrades them to those of this version. */
+export async function makeTables({
+  connection,
+  log,
+}: Pick<ContextInput, 'connection' | 'log'>): Promise<void> {
+  const repaired = (what: string) => log.warn({ repaired: what }, 'rights in the database were repaired')
+  const applied = await migrate(connection, repaired).catch(explainDatabase(connection))
+  if (applied.length > 0) log.info({ applied }, 'database migrated')
 }
 
 /** Everything that uses keys has the objects of the context, so the new parts take the place of the old ones in them. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Network } from '#chains/networks/index'
-import { openContext, startApi, startPage } from '#context'
+import { makeTables, openContext, startApi, startPage } from '#context'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead } from '#engines/indexer/index'
 import type { Config } from '#runtime/config'
@@ -113,14 +113,21 @@ async function startParts(
   if (options.tls && ephemeral) undo.push(() => removeServerTls(dataDir))
   interruption.throwIfAborted()
   const kept = { dataDir, ephemeral, journaled: credentials.arePublic }
-  const local: LocalChains = await startLocalChains({ networks: chosen, log, ...kept, ...options })
-  undo.push(() => local.stop())
+  const starting = startLocalChains({ networks: chosen, log, ...kept, ...options })
+  undo.push(() =>
+    starting.then(
+      (chains) => chains.stop(),
+      () => undefined,
+    ),
+  )
+  const [local] = await Promise.all([starting, makeTables({ connection, log })])
   onReady?.('the nodes of the chains')
+  onReady?.('the tables')
   const nodes = nodesOf(local)
   interruption.throwIfAborted()
-  const context = await openContext({ config, log, rootKey, connection, nodes, bank: bankOf(config) })
+  const opening = { config, log, rootKey, connection, nodes, bank: bankOf(config), hasTables: true }
+  const context = await openContext(opening)
   undo.push(context.close)
-  onReady?.('the tables')
   const { ctx } = context
   await reportBegunAnew(ctx, begun)
   interruption.throwIfAborted()
@@ -137,11 +144,10 @@ async function startParts(
   const own = { faults, place, rootKey, renewKeys: context.renewKeys, seed, chains: local.chains, answer }
   const parts = openOwnParts(ctx, own, undo)
   undo.push(parts.engines.stop)
-  await parts.engines.start()
-  onReady?.('the engines')
-  interruption.throwIfAborted()
   const guard = requireOwnPage(options.allowedOrigins ?? [])
-  await startServers(ctx, { ...parts, guard, answer, isOpen: credentials.arePublic }, undo)
+  const serving = { ...parts, guard, answer, isOpen: credentials.arePublic }
+  await Promise.all([parts.engines.start(), startServers(ctx, serving, undo)])
+  onReady?.('the engines')
   await publishSandbox(dataDir, { url: answer.url, nodes })
   undo.push(() => removePublishedSandbox(dataDir))
   return { answer, ctx, chains: local.chains, broken: store.broken, stop }
