@@ -34,7 +34,7 @@ export const eventsBench: Bench = {
       {
         name: `event to webhook, p50 of ${count}`,
         measured: { value: median(latencies), unit: 'ms' },
-        promise: { max: 200 },
+        promise: { max: 20 },
         coresBusy: busy(),
       } satisfies Figure,
     ]

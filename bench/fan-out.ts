@@ -18,6 +18,9 @@ const sound = 16
 const faults = ['refuses', 'fails', 'silent', 'slow'] as const
 const patience = { everyMs: 20, patienceMs: 900_000 }
 
+/** The promised share of the emitted webhooks: 3,000 of 3,200 a second. */
+const deliveredMin = 0.94
+
 export const fanOutBench: Bench = {
   name: 'fanout',
   about: 'events at a constant rate to 20 endpoints, of which 4 are dead or slow',
@@ -52,6 +55,7 @@ export const fanOutBench: Bench = {
         measured: { value: all.perSecond, unit: 'requests/s' },
         reference: { value: eventsPerSecond * sound, unit: 'requests/s', what: 'emitted' },
         ratio: all.perSecond / (eventsPerSecond * sound),
+        promise: { ratioMin: deliveredMin },
         coresBusy: all.coresBusy,
       },
     ] satisfies Figure[]

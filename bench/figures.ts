@@ -33,6 +33,7 @@ export type Value = {
     | 'blocks'
     | 'cores'
     | 'statements'
+    | 'commits'
     | '%'
 }
 

@@ -41,7 +41,7 @@ export const inboundBench: Bench = {
       {
         name: `inbound transfer to GET /v1/w3s/transactions, p50 of ${count}`,
         measured: { value: median(latencies), unit: 'ms' },
-        promise: { max: 100 },
+        promise: { max: 15 },
         coresBusy: busy(),
       } satisfies Figure,
     ]

@@ -1,7 +1,7 @@
 import { openTemporaryDirectory } from '#testing/processes/temporary-directory'
 import { type Figure, isMet, tableOf } from './figures.ts'
 import { describeMachine } from './machine.ts'
-import { type Bench, runBench } from './run.ts'
+import { type Bench, type RunNode, runBench } from './run.ts'
 
 /** Benches are loaded on use, so that `--help` answers at once. */
 const benches: Record<string, () => Promise<Bench>> = {
@@ -17,6 +17,8 @@ const benches: Record<string, () => Promise<Bench>> = {
   prism: async () => (await import('./prism.ts')).prismBench,
   drain: async () => (await import('./drain/bench.ts')).drainBench,
   memory: async () => (await import('./drain/memory.ts')).memoryBench,
+  resident: async () => (await import('./resident.ts')).residentBench,
+  package: async () => (await import('./package.ts')).packageBench,
   inbound: async () => (await import('./inbound.ts')).inboundBench,
   families: async () => (await import('./families.ts')).familiesBench,
   events: async () => (await import('./events.ts')).eventsBench,
@@ -44,7 +46,9 @@ const peers: Record<string, string> = {
   operations: 'installs the Alto bundler',
 }
 
-const help = `npm run bench [-- NAME... --quick|--smallest --offline --json]
+const isNode = (text: string): text is RunNode => text === 'anvil' || text === 'stub'
+
+const help = `npm run bench [-- NAME... --quick|--smallest --offline --json --node anvil|stub]
 
 Measures the figures that this project promises and prints them as a table. Without a name all of them: some twenty
 minutes. Everything it starts is on loopback and in temporary directories, and is gone at the end.
@@ -62,6 +66,8 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   prism     lists with real rows against the Prism mock server, which is installed for it into a temporary directory
   drain     a backlog of transfers from one wallet and from 100, against what the node takes and a bare script
   memory    what is alive in a worker process after 20,000 and after 100,000 transfers
+  resident  memory of the sandbox with all chains, of serve and of worker, some seconds after their start
+  package   bytes of the packed package and of its production dependencies, the heaviest of them named
   inbound   from a transfer on a chain to its row in the API
   families  a backlog of transfers, and an inbound one, on Solana beside an EVM chain
   events    from an event on a chain to its webhook
@@ -86,13 +92,20 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   --quick   fewer rounds and smaller loads: to see what figures to expect
   --smallest  as little as possible: to see that each bench works, without figures, which would mean nothing
   --offline  leaves out those that install another program: ${Object.keys(peers).join(', ')}
+  --node stub  lets drain send its backlogs to a stub of the node, which executes nothing: what the engines can do alone
   --json    one line of JSON on standard output instead of the table
 `
 
-const flags = new Set(process.argv.slice(2).filter((arg) => arg.startsWith('-')))
-const names = process.argv.slice(2).filter((arg) => !arg.startsWith('-'))
+const switches = ['--quick', '--smallest', '--offline', '--json', '--help']
+const given = process.argv.slice(2)
+const place = given.indexOf('--node')
+const [, named = 'anvil'] = place < 0 ? [] : given.splice(place, 2)
+const node: RunNode = isNode(named) ? named : 'anvil'
+const flags = new Set(given.filter((arg) => arg.startsWith('-')))
+const names = given.filter((arg) => !arg.startsWith('-'))
 const unknown =
-  [...flags].find((flag) => !['--quick', '--smallest', '--offline', '--json', '--help'].includes(flag)) ??
+  (isNode(named) ? undefined : `--node ${named}`) ??
+  [...flags].find((flag) => !switches.includes(flag)) ??
   names.find((name) => !(name in benches))
 if (flags.has('--help') || unknown !== undefined) {
   process.stdout.write(unknown === undefined ? help : `there is no "${unknown}"\n\n${help}`)
@@ -101,6 +114,8 @@ if (flags.has('--help') || unknown !== undefined) {
 
 /** Number of benches at once that are to show that they work. */
 const smallestAtOnce = 3
+/** Benches that take longest at that size. They begin first, so that none is left alone at the end. */
+const slowest = ['scale', 'console', 'start', 'snapshots', 'families', 'drain']
 
 const size = flags.has('--smallest') ? 'smallest' : flags.has('--quick') ? 'quick' : 'full'
 
@@ -127,7 +142,7 @@ async function measure(name: string): Promise<void> {
   const startedMs = performance.now()
   try {
     const bench = await benches[name]!()
-    const found = await runBench(bench, size, interruption.signal)
+    const found = await runBench(bench, { size, node, signal: interruption.signal })
     const strange = found.find(({ measured, ratio = 0 }) => !Number.isFinite(measured.value + ratio))
     if (strange) throw new Error(`"${strange.name}" is no number`)
     figures.push(...found)
@@ -140,6 +155,7 @@ async function measure(name: string): Promise<void> {
 
 // Without figures, benches may disturb each other.
 const atOnce = size === 'smallest' ? smallestAtOnce : 1
+if (size === 'smallest') chosen.sort((a, b) => Number(slowest.includes(b)) - Number(slowest.includes(a)))
 const left = chosen.values()
 const work = async () => {
   for (const name of left) if (!interruption.signal.aborted) await measure(name)

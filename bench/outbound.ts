@@ -27,7 +27,7 @@ export const outboundBench: Bench = {
       {
         name: `accepted over HTTP to mined, p50 of ${count}`,
         measured: { value: median(latencies), unit: 'ms' },
-        promise: { max: 50 },
+        promise: { max: 20 },
         coresBusy: busy(),
       } satisfies Figure,
     ]

@@ -24,6 +24,7 @@ export const compiled = succeedOnce(() => {
     kit: 'src/kit/server/main.ts',
     platform: 'bench/drain/platform.ts',
     worker: 'bench/drain/worker.ts',
+    stubNode: 'bench/drain/stub/main.ts',
     bareServer: 'bench/bare-server.ts',
   }
   return compileAll(programs, directory)

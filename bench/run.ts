@@ -3,10 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Figure } from './figures.ts'
 
+/** The node of `drain`: the local one, or a stub of it without a virtual machine. */
+export type RunNode = 'anvil' | 'stub'
+
 /** Services for a bench. */
 export type Run = {
   /** Chooses a number of rounds or rows: `full` for figures, `quick` for a first look, `smallest` to see that the bench works. */
   amount(full: number, quick: number, smallest: number): number
+  node: RunNode
   /** Reports progress on standard error. */
   report(text: string): void
   /** Runs `undo` at the end, the latest first, also when the bench fails or is interrupted. */
@@ -24,10 +28,14 @@ export type Bench = {
 export type BenchSize = 'full' | 'quick' | 'smallest'
 
 /** Runs one bench and clears up after it. */
-export async function runBench(bench: Bench, size: BenchSize, signal: AbortSignal): Promise<Figure[]> {
+export async function runBench(
+  bench: Bench,
+  { size, node, signal }: { size: BenchSize; node: RunNode; signal: AbortSignal },
+): Promise<Figure[]> {
   const undo: (() => Promise<unknown>)[] = []
   const startedMs = performance.now()
   const run: Run = {
+    node,
     amount: (full, quick, smallest) => ({ full, quick, smallest })[size],
     report: (text) => {
       const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)

@@ -4,7 +4,8 @@ import { build, type Plugin } from 'esbuild'
 import { buildKit, kitEntries } from './build-kit.ts'
 
 /**
- * Compiles `src` to `dist`, the JavaScript that the package ships: a file for each program and entry, and files that they share. The loader takes seconds for two thousand modules. esbuild takes a tenth of the compiler's time; `npm run check` checks the types.
+ * Compiles `src` to `dist`, the JavaScript that the package ships: a file for each program and entry, and files that they share. The
+ * loader takes seconds for two thousand modules. esbuild takes a tenth of the compiler's time; `npm run check` checks the types.
  */
 if (process.argv.includes('--help')) {
   process.stdout.write('npm run build: compiles src to dist.\n')

@@ -6,6 +6,7 @@ import { measureBusyCores } from '../machine.ts'
 import type { Bench, Run } from '../run.ts'
 import { median, ratioOf } from '../statistics.ts'
 import { type Customer, callApi, openTenant } from '../tenant.ts'
+import { measureAlone } from './alone.ts'
 import { startPlatform } from './processes.ts'
 import { nodeThroughput, scriptThroughput, untilMined, untilNewBlock } from './references.ts'
 
@@ -32,7 +33,7 @@ export const drainBench: Bench = {
   about: 'a backlog of transfers from one wallet, and from a hundred',
   measure: async (run) => {
     const count = run.amount(10_000, 1_000, 10)
-    const platform = await startPlatform(run, workerCount)
+    const platform = await startPlatform(run, workerCount, 'BASE-SEPOLIA', run.node)
     const { order } = platform
     const node = nodeOf(platform)
     await fundAll(
@@ -41,6 +42,12 @@ export const drainBench: Bench = {
     )
     await order('start')
     const allSeries = await openSeries(platform, node)
+    if (run.node === 'stub') {
+      const customers = allSeries.map(({ customer }) => customer)
+      for (const customer of customers) await untilCaughtUp(node, customer)
+      await order('stop')
+      return measureAlone(run, platform, node, customers, count)
+    }
     const references: References = { ceiling: [], script: [] }
     for (let round = 0; round < run.amount(2, 1, 1); round++) {
       await order('stop')

@@ -4,7 +4,7 @@ import type { NetworkName } from '#chains/networks/index'
 import type { RequestLogSetting } from '#runtime/config'
 import type { BlockPace } from '#sandbox/chains/index'
 import { compiled, profiling, root } from '../processes.ts'
-import type { Run } from '../run.ts'
+import type { Run, RunNode } from '../run.ts'
 import type { PlatformCommand, Ready } from './platform.ts'
 import type { WorkerCommand } from './worker.ts'
 
@@ -12,7 +12,12 @@ const blockTimeMs = 1_000
 const gasLimit = 1_000_000_000n
 
 /** A platform whose node makes a block every second, and worker processes, whose engines are not started yet. */
-export async function startPlatform(run: Run, workerCount = 1, blockchain: NetworkName = 'BASE-SEPOLIA') {
+export async function startPlatform(
+  run: Run,
+  workerCount = 1,
+  blockchain: NetworkName = 'BASE-SEPOLIA',
+  node: RunNode = 'anvil',
+) {
   const dataDir = await run.directory()
   const platform = await startChild(
     run,
@@ -21,6 +26,10 @@ export async function startPlatform(run: Run, workerCount = 1, blockchain: Netwo
     profiling(),
   )
   const ready = platform.ready as Ready
+  const stub =
+    node === 'stub' &&
+    (await startChild(run, 'stubNode', [ready.nodeUrl, ready.usdc, String(blockTimeMs)], profiling()))
+  if (stub) ready.nodeUrl = (stub.ready as { url: string }).url
   const workers = await Promise.all(
     Array.from({ length: workerCount }, () =>
       startChild(run, 'worker', [JSON.stringify(ready)], ['--expose-gc', ...profiling()]),
@@ -30,6 +39,9 @@ export async function startPlatform(run: Run, workerCount = 1, blockchain: Netwo
     ready,
     /** The process of the API, whose children are the database and the node. */
     pid: platform.pid,
+    workerPids: workers.map(({ pid }) => pid),
+    /** The process of the stub of the node, where there is one. */
+    stubPid: stub ? stub.pid : undefined,
     /** Submits a backlog without HTTP. */
     accept: (count: number, walletIds: readonly string[]) =>
       platform.order({ accept: { count, walletIds } } satisfies PlatformCommand),
@@ -53,7 +65,12 @@ export async function startPlatform(run: Run, workerCount = 1, blockchain: Netwo
 }
 
 /** Forks a program of this folder; `order` resolves with its answer. */
-async function startChild(run: Run, name: 'platform' | 'worker', args: string[], execArgv: string[] = []) {
+async function startChild(
+  run: Run,
+  name: 'platform' | 'worker' | 'stubNode',
+  args: string[],
+  execArgv: string[] = [],
+) {
   const child = fork((await compiled())[name], args, {
     cwd: root,
     execArgv,

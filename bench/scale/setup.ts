@@ -2,10 +2,10 @@ import { type Database, openAsOwner, sql } from '#runtime/db/db'
 import { tenantOf } from '#testing/platform/tenant'
 import { openReceiver } from '#testing/servers/receiver'
 import { fundWallets } from '../chain.ts'
-import { cpuMsOfTree } from '../cpu.ts'
 import { nodeOf } from '../drain/bench.ts'
 import { startPlatform } from '../drain/processes.ts'
 import { measureBusyCores } from '../machine.ts'
+import { cpuMsOfTree } from '../process-tree.ts'
 import { compiled, type Started, startProgram } from '../processes.ts'
 import type { Run } from '../run.ts'
 import { type Customer, callApi, openTenant } from '../tenant.ts'
@@ -85,7 +85,7 @@ export function customerAt({ customer, platform }: Setup, { url }: Process): Cus
 
 /** Starts processes as an operator does, one after another, on the database and the node of the platform. */
 export async function startProcesses(
-  { run, platform }: Setup,
+  { run, platform }: Pick<Setup, 'run' | 'platform'>,
   kind: 'serve' | 'worker',
   count: number,
 ): Promise<Process[]> {
