@@ -79,6 +79,6 @@ function promiseOf({ promise, measured }: Figure): string {
 const textOf = ({ value, unit }: Value): string => `${value.toFixed(digitsOf(value, unit))} ${unit}`
 
 const digitsOf = (value: number, unit: Value['unit']): number => {
-  if (unit.endsWith('/s') || unit === 'blocks' || unit === 'bytes' || unit === '%') return 0
+  if (unit.endsWith('/s') || unit === 'gas' || unit === 'blocks' || unit === 'bytes' || unit === '%') return 0
   return value < 10 ? 2 : 1
 }

@@ -27,6 +27,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   blocks: async () => (await import('./blocks.ts')).blocksBench,
   outbound: async () => (await import('./outbound.ts')).outboundBench,
   operations: async () => (await import('./operations/bench.ts')).operationsBench,
+  gas: async () => (await import('./operations/gas.ts')).gasBench,
   intake: async () => (await import('./intake.ts')).intakeBench,
   'request-log': async () => (await import('./request-log.ts')).requestLogBench,
   screening: async () => (await import('./screening.ts')).screeningBench,
@@ -76,7 +77,8 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   blocks    blocks of 2,000 transfers of a foreign token, one a second
   outbound  from an accepted transfer to the block that holds it, on an idle chain
   operations  user operations of modular wallets until blocks hold them, beside the Alto bundler, which is installed for it
-            into a temporary directory; their gas beside that of a transfer by a key
+            into a temporary directory
+  gas       gas of a sponsored transfer by a smart account, beside a public account and a key
   intake    transfers accepted over HTTP, each with a ciphertext of its own, against decrypting alone
   request-log  transfers accepted over HTTP with the request log, against without it
   screening transfers accepted over HTTP and cleared, with 1,000,000 listed addresses against none

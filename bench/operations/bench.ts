@@ -1,9 +1,10 @@
 import { toCircleSmartAccount } from '@circle-fin/modular-wallets-core'
 import { createClient, encodeFunctionData, type Hex, http, numberToHex, parseAbi } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { entryPoint } from '#chains/entry-point'
 import { rpc } from '#testing/platform/json-rpc'
 import { viemChain } from '#testing/platform/viem-chain'
-import { broadcast, devAccount, fundAll, type Node, nonceOf, signedTransfer } from '../chain.ts'
+import { fundAll, type Node } from '../chain.ts'
 import type { Figure } from '../figures.ts'
 import { startSandbox } from '../inbound.ts'
 import { measureBusyCores } from '../machine.ts'
@@ -12,11 +13,10 @@ import { alternateRounds, median, ratioOf } from '../statistics.ts'
 import { until } from '../until.ts'
 import { altoVersion, startAlto } from './alto.ts'
 
-const entryPoint = '0x0000000071727De22E5E9d8BAf0edAc6f37da032'
 /** keccak256 of UserOperationEvent. */
-const executedTopic = '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'
+export const operationExecuted = '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'
 const patience = { everyMs: 5, patienceMs: 120_000 }
-const sink: Hex = `0x${'5'.repeat(40)}`
+export const sink: Hex = `0x${'5'.repeat(40)}`
 /** Requests under way at once: as many as one entity may have. */
 const atOnce = 20
 const accountsCount = 20
@@ -25,7 +25,7 @@ export const operationsBench: Bench = {
   name: 'operations',
   about: 'user operations until blocks hold them, beside the Alto bundler',
   measure: async (run) => {
-    const setup = await openSetup(run)
+    const setup = await openSetup(run, accountsCount)
     const alto = await startAlto(run, setup.node, entryPoint)
     const each = run.amount(10, 2, 1)
     const rate = async (url: string, headers: Record<string, string>) => {
@@ -51,12 +51,11 @@ export const operationsBench: Bench = {
         promise: { ratioMin: 1 },
         coresBusy: busy(),
       },
-      await gasFigure(setup),
     ] satisfies Figure[]
   },
 }
 
-type Setup = {
+export type Setup = {
   node: Node
   url: string
   headers: Record<string, string>
@@ -66,14 +65,15 @@ type Setup = {
 type Operation = Record<string, unknown>
 type Account = Awaited<ReturnType<typeof toCircleSmartAccount>>
 
-async function openSetup(run: Run): Promise<Setup> {
+/** A sandbox with deployed and funded smart accounts. */
+export async function openSetup(run: Run, count: number): Promise<Setup> {
   const { node, tenant, clientKey } = await startSandbox(run)
   const headers = { authorization: `Bearer ${clientKey}` }
   const url = `${tenant.url}/v1/rpc/w3s/buidl/baseSepolia`
   const chain = { ...viemChain, id: node.chainId }
   const client = createClient({ chain, transport: http(url, { fetchOptions: { headers } }) })
   const accounts: Account[] = await Promise.all(
-    Array.from({ length: accountsCount }, () =>
+    Array.from({ length: count }, () =>
       toCircleSmartAccount({
         client: client as never,
         owner: privateKeyToAccount(generatePrivateKey()) as never,
@@ -91,13 +91,18 @@ async function openSetup(run: Run): Promise<Setup> {
   return setup
 }
 
+type Preparation = { deploys?: boolean; isSponsored?: boolean; sequence?: bigint }
+
 const abi = parseAbi(['function transfer(address to, uint256 amount)'])
 
-/** Operations of every account, `each` of one, signed; one that is not sponsored is paid by its account. */
-async function prepare(
+/**
+ * Operations of every account, `each` of one, signed; one that is not sponsored is paid by its account. Each has a nonce of its own, so that none
+ * waits for another, or the `sequence`th of the first key.
+ */
+export async function prepare(
   { node, url, headers, accounts, keys }: Setup,
   each: number,
-  { deploys = false, isSponsored = true } = {},
+  { deploys = false, isSponsored = true, sequence }: Preparation = {},
 ): Promise<Operation[]> {
   const data = encodeFunctionData({ abi, functionName: 'transfer', args: [sink, 1n] })
   const work = accounts.flatMap((account) => Array.from({ length: each }, () => account))
@@ -107,7 +112,7 @@ async function prepare(
     const callData = await account.encodeCalls([{ to: node.usdc, value: 0n, data }])
     const unpriced = {
       sender: account.address,
-      nonce: keys.next++ << 64n,
+      nonce: sequence ?? keys.next++ << 64n,
       ...creation,
       callData,
       maxFeePerGas: 3_000_000_000n,
@@ -154,7 +159,7 @@ const inHex = (operation: object): Operation =>
   )
 
 /** Sends all operations, and waits until blocks hold them. */
-async function execute(
+export async function execute(
   node: Node,
   url: string,
   headers: Record<string, string>,
@@ -166,7 +171,7 @@ async function execute(
   await inParallel(operations, async (operation) => {
     hashes.add((await call(url, headers, 'eth_sendUserOperation', [operation, entryPoint])) as string)
   })
-  const filter = { address: entryPoint, topics: [executedTopic], fromBlock: from }
+  const filter = { address: entryPoint, topics: [operationExecuted], fromBlock: from }
   await until(
     async () => {
       const logs = await rpc<{ topics: string[] }[]>(node.url, 'eth_getLogs', [filter])
@@ -200,32 +205,4 @@ async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Pr
     for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item)
   }
   await Promise.all(Array.from({ length: atOnce }, one))
-}
-
-/** The gas of one operation in a bundle of its own, against the same transfer by a key. */
-async function gasFigure(setup: Setup): Promise<Figure> {
-  const { node, url, headers } = setup
-  const busy = measureBusyCores()
-  const [account] = setup.accounts
-  const one = await prepare({ ...setup, accounts: [account!] }, 1)
-  const before = await rpc<Hex>(node.url, 'eth_blockNumber')
-  await execute(node, url, headers, one)
-  const filter = { address: entryPoint, topics: [executedTopic], fromBlock: before }
-  const logs = await rpc<{ transactionHash: string }[]>(node.url, 'eth_getLogs', [filter])
-  const gasOf = async (hash: string) =>
-    Number((await rpc<{ gasUsed: Hex }>(node.url, 'eth_getTransactionReceipt', [hash])).gasUsed)
-  const payer = devAccount(9)
-  await fundAll(node, [{ to: payer.address, usdcAtomic: 1_000_000n, nativeAtomic: 0n }])
-  const raw = await signedTransfer(node, payer, await nonceOf(node, payer.address), sink, 1n)
-  const [hash] = await broadcast(node.url, [raw])
-  const mined = () => rpc(node.url, 'eth_getTransactionReceipt', [hash])
-  await until(async () => (await mined()) !== null, 'the transfer is mined', patience)
-  const [ours, theirs] = [await gasOf(logs.at(-1)!.transactionHash), await gasOf(hash!)]
-  return {
-    name: 'gas of one operation that transfers USDC',
-    measured: { value: ours, unit: 'gas' },
-    reference: { value: theirs, unit: 'gas', what: 'of the same transfer by a key' },
-    ratio: ours / theirs,
-    coresBusy: busy(),
-  }
 }
