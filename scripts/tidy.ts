@@ -17,7 +17,7 @@ import { familySuiteRule, familyWordRule, stablecoinRule } from './tidy/families
 import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
 import { absentLabRule } from './tidy/lab.ts'
 import { movedDataRule } from './tidy/moves-data.ts'
-import { lockFileRule } from './tidy/packages.ts'
+import { licenceRule, lockFileRule } from './tidy/packages.ts'
 import { failpointRule, mutantRule, promiseRule } from './tidy/promises.ts'
 import { queueRule } from './tidy/queues.ts'
 import { referenceRule } from './tidy/reference.ts'
@@ -64,6 +64,7 @@ const rules: Rule[] = [
   stateRule,
   leftoverRule,
   lockFileRule,
+  licenceRule,
   commentRule,
   docPathRule,
   packagedLinkRule,

@@ -80,7 +80,18 @@ function senderCreatorCode({ bytecode }: Artifact): string {
 
 const { resolve } = createRequire(import.meta.url)
 
+/** Read from its package, which only a sandbox needs: what it brings along is not for every installation. */
 function readEntryPoint(): Artifact {
-  const path = resolve('@account-abstraction/contracts/artifacts/EntryPoint.json')
-  return JSON.parse(readFileSync(path, 'utf8')) as Artifact
+  return JSON.parse(readFileSync(entryPointFile(), 'utf8')) as Artifact
+}
+
+function entryPointFile(): string {
+  try {
+    return resolve('@account-abstraction/contracts/artifacts/EntryPoint.json')
+  } catch (cause) {
+    throw new Error(
+      'Local chains need the package @account-abstraction/contracts, which is not installed. Run "npm install --include=optional", or use "bezant serve" with the RPC URLs of your own.',
+      { cause },
+    )
+  }
 }
