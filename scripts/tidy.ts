@@ -21,6 +21,7 @@ import { licenceRule, lockFileRule } from './tidy/packages.ts'
 import { failpointRule, mutantRule, promiseRule } from './tidy/promises.ts'
 import { queueRule } from './tidy/queues.ts'
 import { referenceRule } from './tidy/reference.ts'
+import { releasedRule } from './tidy/released.ts'
 import { type Rule, readRepository } from './tidy/repository.ts'
 import { argumentRule, errorRule, routeRule } from './tidy/routes.ts'
 import { stateRule } from './tidy/state.ts'
@@ -65,6 +66,7 @@ const rules: Rule[] = [
   leftoverRule,
   lockFileRule,
   licenceRule,
+  releasedRule,
   commentRule,
   docPathRule,
   packagedLinkRule,
