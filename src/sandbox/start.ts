@@ -114,12 +114,7 @@ async function startParts(
   interruption.throwIfAborted()
   const kept = { dataDir, ephemeral, journaled: credentials.arePublic }
   const starting = startLocalChains({ networks: chosen, log, ...kept, ...options })
-  undo.push(() =>
-    starting.then(
-      (chains) => chains.stop(),
-      () => undefined,
-    ),
-  )
+  undo.push(async () => (await starting.catch(() => undefined))?.stop())
   const [local] = await Promise.all([starting, makeTables({ connection, log })])
   onReady?.('the nodes of the chains')
   onReady?.('the tables')
@@ -146,8 +141,9 @@ async function startParts(
   undo.push(parts.engines.stop)
   const guard = requireOwnPage(options.allowedOrigins ?? [])
   const serving = { ...parts, guard, answer, isOpen: credentials.arePublic }
-  await Promise.all([parts.engines.start(), startServers(ctx, serving, undo)])
+  await startEnginesAndServers(ctx, serving, undo)
   onReady?.('the engines')
+  interruption.throwIfAborted()
   await publishSandbox(dataDir, { url: answer.url, nodes })
   undo.push(() => removePublishedSandbox(dataDir))
   return { answer, ctx, chains: local.chains, broken: store.broken, stop }
@@ -175,6 +171,16 @@ type ServersInput = ReturnType<typeof openOwnParts> & {
   answer: SandboxAnswer
   /** Whether the operations of the sandbox are open: to the network they are not. */
   isOpen: boolean
+}
+
+/** Both end before either fails: what the servers have opened is then known, and closed. */
+async function startEnginesAndServers(
+  ctx: EngineCtx,
+  serving: ServersInput,
+  undo: (() => Promise<unknown>)[],
+): Promise<void> {
+  const outcomes = await Promise.allSettled([serving.engines.start(), startServers(ctx, serving, undo)])
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
 }
 
 /** Starts the API and the page of users, and completes the answer with their addresses. */
