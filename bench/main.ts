@@ -75,7 +75,7 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   ponder    the same, and past events, beside the Ponder indexer, which is installed into a temporary directory
   fanout    events at a constant rate to 20 endpoints, of which four are dead or slow
   blocks    blocks of 2,000 transfers of a foreign token, one a second
-  outbound  from an accepted transfer to the block that holds it, on an idle chain
+  outbound  from an accepted transfer to the block that holds it, and from there to COMPLETE in the API, on an idle chain
   operations  user operations of modular wallets until blocks hold them, beside the Alto bundler, which is installed for it
             into a temporary directory
   gas       gas of a sponsored transfer by a smart account, beside a public account and a key

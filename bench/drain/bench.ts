@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { openAsOwner } from '#runtime/db/db'
 import { devAccounts } from '#sandbox/constants'
 import { countMined, devAccount, fund, fundAll, fundWallets, type Node } from '../chain.ts'
 import type { Figure } from '../figures.ts'
@@ -7,7 +8,8 @@ import type { Bench, Run } from '../run.ts'
 import { median, ratioOf } from '../statistics.ts'
 import { type Customer, callApi, openTenant } from '../tenant.ts'
 import { measureAlone } from './alone.ts'
-import { startPlatform } from './processes.ts'
+import { watchCompletion } from './completion.ts'
+import { blockTimeMs, startPlatform } from './processes.ts'
 import { nodeThroughput, scriptThroughput, untilMined, untilNewBlock } from './references.ts'
 
 /**
@@ -71,13 +73,21 @@ export const nodeOf = ({ ready }: Pick<Platform, 'ready'>): Node => ({
 })
 
 type References = { ceiling: number[]; script: number[] }
-type Series = { load: Load; customer: Customer; mined: number[]; complete: number[]; coresBusy: number }
+type Series = {
+  load: Load
+  customer: Customer
+  mined: number[]
+  complete: number[]
+  /** Milliseconds from the slowest block of each round until its transfers were COMPLETE. */
+  slowestMs: number[]
+  coresBusy: number
+}
 
 async function openSeries({ ready }: Platform, node: Node): Promise<Series[]> {
   const allSeries: Series[] = []
   for (const load of loads) {
     const customer = await openTenant(ready, load.senders)
-    allSeries.push({ load, customer, mined: [], complete: [], coresBusy: 0 })
+    allSeries.push({ load, customer, mined: [], complete: [], slowestMs: [], coresBusy: 0 })
   }
   await fundWallets(
     node,
@@ -87,7 +97,7 @@ async function openSeries({ ready }: Platform, node: Node): Promise<Series[]> {
 }
 
 function figuresOf(
-  { load, mined, complete, coresBusy }: Series,
+  { load, mined, complete, slowestMs, coresBusy }: Series,
   references: References,
   count: number,
 ): Figure[] {
@@ -111,6 +121,12 @@ function figuresOf(
       name: `${name}, until the last is COMPLETE`,
       ...against(complete, references.ceiling, 'node, pre-signed'),
     },
+    {
+      name: `${name}, from its slowest block to COMPLETE`,
+      measured: { value: median(slowestMs), unit: 'ms' },
+      promise: { max: 1_000 },
+      coresBusy,
+    },
   ]
 }
 
@@ -131,19 +147,24 @@ export async function untilCaughtUp(node: Node, { tenant, wallet }: Customer): P
  */
 async function measureDrain(
   run: Run,
-  { accept, order }: Platform,
+  { accept, order, setPace, ready }: Platform,
   node: Node,
   series: Series,
   count: number,
 ): Promise<void> {
   const { tenant, wallets } = series.customer
   const addresses = wallets.map(({ address }) => address)
+  // Empty blocks meanwhile would have to be followed first.
+  await setPace('paused')
   await accept(
     count,
     wallets.map(({ id }) => id),
   )
+  await setPace(blockTimeMs / 1_000)
   const before = await countMined(node, addresses)
   await untilNewBlock(node)
+  const database = openAsOwner(ready.connection, 1)
+  const completion = watchCompletion(node, database, ready.blockchain)
   const busy = measureBusyCores()
   const startedMs = performance.now()
   const perSecond = () => count / ((performance.now() - startedMs) / 1000)
@@ -153,8 +174,13 @@ async function measureDrain(
   while (await isAnyOpen(tenant)) await sleep(50)
   series.complete.push(perSecond())
   series.coresBusy = busy()
+  const lastedMs = await completion.stop()
+  await database.close()
+  series.slowestMs.push(Math.max(...lastedMs))
   const [mined, complete] = [series.mined.at(-1)!, series.complete.at(-1)!].map((value) => value.toFixed(0))
-  run.report(`engine, ${wallets.length} senders: ${mined} tx/s in blocks, ${complete} tx/s COMPLETE`)
+  run.report(
+    `engine, ${wallets.length} senders: ${mined} tx/s in blocks, ${complete} tx/s COMPLETE; ms from each block: ${lastedMs.map(Math.round).join(', ')}`,
+  )
 }
 
 const openStates = ['INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'STUCK', 'CONFIRMED']

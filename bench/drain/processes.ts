@@ -8,7 +8,7 @@ import type { Run, RunNode } from '../run.ts'
 import type { PlatformCommand, Ready } from './platform.ts'
 import type { WorkerCommand } from './worker.ts'
 
-const blockTimeMs = 1_000
+export const blockTimeMs = 1_000
 const gasLimit = 1_000_000_000n
 
 /** A platform whose node makes a block every second, and worker processes, whose engines are not started yet. */
