@@ -146,11 +146,13 @@ function describeBlocks(run: () => Run): void {
         timeMs,
       })
       expect(refOf((await run().chain.blocks.byHash(block.hash, number))!)).toEqual(refOf(block))
+      expect(await run().chain.blocks.hashAt(number)).toBe(block.hash)
       const parent = (await run().chain.blocks.byNumber(number - 1))!
       expect(block.parentHash).toBe(parent.hash)
       expect(block.timeMs).toBeGreaterThanOrEqual(parent.timeMs)
     }
     expect(await run().chain.blocks.byNumber(last.number + 1_000)).toBeUndefined()
+    expect(await run().chain.blocks.hashAt(last.number + 1_000)).toBeUndefined()
   })
 
   it('tells of each new block', async () => {

@@ -2,16 +2,16 @@ import type { Hex } from '#lib/hex'
 import type { Address } from '../addresses/types.ts'
 import type { Chain } from '../chain.ts'
 import type { Crosschain } from '../crosschain/crosschain.ts'
-import type { BlockAt, ContentAgreement, LogQuery } from '../facets/blocks.ts'
+import type { LogQuery } from '../facets/blocks.ts'
 import type { Inspection } from '../facets/endpoints.ts'
 import type { Payments } from '../facets/payments.ts'
 import type { ChainInput, FamilyDeclaration } from '../family.ts'
 import type { Network } from '../networks/index.ts'
 import { watchHeads } from '../nodes/heads.ts'
-import { noSuchBlock } from '../nodes/rules.ts'
-import { type BlockKey, readBlock, type WholeBlock } from './blocks/blocks.ts'
+import { type BlockKey, readHashAt } from './blocks/blocks.ts'
+import { openContents } from './blocks/compared-contents.ts'
 import { readHistory } from './blocks/history.ts'
-import { readReceipts, receiptsFrom } from './blocks/receipts.ts'
+import { openKnownReceipts } from './blocks/known-receipts.ts'
 import { hasCode } from './contracts/contracts.ts'
 import { crosschainAt, knownCrosschainAddresses } from './crosschain/index.ts'
 import { plannedAddresses, planSetup } from './crosschain/setup.ts'
@@ -125,7 +125,7 @@ function blocksThrough(
   { head, explainRevert }: Pick<Reads, 'head' | 'explainRevert'>,
 ): Pick<Chain, 'blocks' | 'effects'> {
   const { network, rpcUrl, finalityDepth, local } = input
-  const recent = recentReceipts()
+  const receipts = openKnownReceipts(rpc)
   const contents = openContents(rpc, input)
   const believed = <Read>(reading: Promise<Read>) =>
     reading.catch((error) => {
@@ -133,13 +133,14 @@ function blocksThrough(
       throw error
     })
   const block = async (key: BlockKey) => {
-    const whole = await believed(readBlock(rpc, input, key))
-    if (whole) for (const kept of [recent, contents]) kept.keep(whole)
+    const whole = await believed(contents.read(key))
+    if (whole) receipts.keep(whole)
     return whole?.block
   }
   return {
     blocks: {
       head: () => believed(head()),
+      hashAt: (number) => believed(readHashAt(rpc, number)),
       byNumber: (number) => block({ number }),
       byHash: (hash) => block({ hash }),
       // Polls a public chain a few times per block, a local one often enough that a person notices no delay.
@@ -151,14 +152,7 @@ function blocksThrough(
       agreedUpTo: (number, hashAt) => rpc.agreedUpTo(number, hashAt),
       agreedContent: contents.agreed,
     },
-    effects: {
-      receiptsOf: async ({ hash }, txHashes) => {
-        const blockHash = hash as Hex
-        const read = recent.find(blockHash)
-        return read ? receiptsFrom(read, blockHash, txHashes) : readReceipts(rpc, blockHash, txHashes)
-      },
-      explainRevert,
-    },
+    effects: { receiptsOf: receipts.receiptsOf, explainRevert },
   }
 }
 
@@ -203,45 +197,6 @@ async function askAgreed(rpc: Endpoints, to: Address, data: Hex): Promise<unknow
   const { verdict, said } = await rpc.agreedOn(String(answer), askOne)
   if (verdict === 'agreed') return answer
   throw new NodeUnreachable(`the endpoints do not agree on the answer of a contract: ${said.join(', ')}`)
-}
-
-/** More blocks than finality takes on any network. */
-const contentsMax = 5_000
-
-/** Keeps the hashes of block contents that were read, and compares them with other endpoints. */
-function openContents(rpc: Endpoints, input: ChainInput) {
-  const own = new Set<string>()
-  const contentOf = (hash: string) => async (one: Rpc) =>
-    (await readBlock(one, input, { hash }))?.block.contentHash ?? noSuchBlock
-  return {
-    keep: ({ block }: WholeBlock) => {
-      if (block.contentHash) own.add(block.contentHash)
-      for (const oldest of own) if (own.size > contentsMax) own.delete(oldest)
-    },
-    // With a quorum of one, content that this process read itself needs no second read. Content that an earlier process
-    // applied may come from another endpoint.
-    agreed: async (block: BlockAt, contentHash: string): Promise<ContentAgreement> =>
-      rpc.agreeing === 1 && own.has(contentHash)
-        ? { verdict: 'agreed', said: [] }
-        : rpc.agreedOn(contentHash, contentOf(block.hash)),
-  }
-}
-
-/** Number of blocks read ahead of the one that is applied, and a few more. */
-const recentMax = 24
-
-/** Caches the receipts of the blocks read last: the code that applies a block reads some of them right after. */
-function recentReceipts() {
-  const kept = new Map<string, NonNullable<WholeBlock['receipts']>>()
-  return {
-    keep: ({ block, receipts }: WholeBlock) => {
-      if (!receipts) return
-      kept.delete(block.hash)
-      kept.set(block.hash, receipts)
-      for (const oldest of kept.keys()) if (kept.size > recentMax) kept.delete(oldest)
-    },
-    find: (blockHash: string) => kept.get(blockHash),
-  }
 }
 
 export const evmFamily: FamilyDeclaration = {

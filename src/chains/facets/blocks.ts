@@ -76,6 +76,8 @@ export type ContentAgreement = { verdict: 'agreed' | 'outvoted' | 'open'; said: 
 /** The blocks of a chain, and what its endpoints agree on. */
 export type Blocks = {
   head(): Promise<BlockRef>
+  /** The hash of the block at a height, read without the contents; `undefined` when the node does not have it. */
+  hashAt(number: number): Promise<string | undefined>
   /** The whole block; `undefined` when the node does not have it. */
   byNumber(number: number): Promise<Block | undefined>
   /** The block of this hash; some families find it only with its `number`. */

@@ -18,7 +18,10 @@ export type RevertedCall = { txHash: TxId; from: Address; call: Call; gasLimit: 
 
 /** The outcome of transactions that a block includes. */
 export type BlockEffects = {
-  /** Receipts of the given transactions of one block, in any order. */
+  /**
+   * Receipts of the given transactions of one block, in any order. Given a `Block`, nothing is requested that was read with it, or
+   * for it earlier.
+   */
   receiptsOf(block: BlockAt, txHashes: readonly TxId[]): Promise<Receipt[]>
   /**
    * The reason why a call reverted in its block; `undefined` when neither the block nor a replay shows it. `errors` are those of

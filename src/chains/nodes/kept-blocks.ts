@@ -20,6 +20,7 @@ type BlockReaders<Node, Whole> = {
   newest(node: Node): Promise<BlockRef>
   /** The block at a height; `undefined` where the node has none. */
   at(node: Node, height: number): Promise<Whole | undefined>
+  hashAt(node: Node, height: number): Promise<string | undefined>
   /** Absent where nodes announce nothing. */
   subscription?: HeadSubscription
 }
@@ -48,7 +49,7 @@ function keptBlocks<Whole extends BlockWithOutcomes>() {
 /** The blocks of a chain whose nodes tell outcomes with them, and their effects, which share what was read last. */
 export function blocksWithOutcomes<Node, Whole extends BlockWithOutcomes>(
   nodes: Nodes<Node>,
-  { newest, at, subscription }: BlockReaders<Node, Whole>,
+  { newest, at, hashAt, subscription }: BlockReaders<Node, Whole>,
   { network, rpcUrl, local, finalityDepth }: ChainInput,
 ) {
   const { recent, contents, keep } = keptBlocks<Whole>()
@@ -78,6 +79,7 @@ export function blocksWithOutcomes<Node, Whole extends BlockWithOutcomes>(
   }
   const blocks: Chain['blocks'] = {
     head: () => believed(nodes.read(newest)),
+    hashAt: (number) => believed(nodes.read((node) => hashAt(node, number))),
     byNumber,
     byHash: async (hash, number = recent.get(hash)?.block.number) => {
       const block = number === undefined ? undefined : await byNumber(number)

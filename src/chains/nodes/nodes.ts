@@ -15,7 +15,8 @@ import { type Pool, type PoolTerms, poolOf, soleOf } from './pool.ts'
 import type { NodeClient, NodeEndpoint, NodeRules } from './rules.ts'
 
 export type Nodes<Node> = {
-  read<Result>(act: (node: Node) => Promise<Result>): Promise<Result>
+  /** `preferred`: the node that is asked first unless it is in backoff, whatever performs best. */
+  read<Result>(act: (node: Node) => Promise<Result>, preferred?: Node): Promise<Result>
   /** Asks every endpoint that is not in backoff. */
   each<Result>(act: (node: Node) => Promise<Result>): Promise<PromiseSettledResult<Result>[]>
   broadcast(raws: readonly Hex[]): Promise<BroadcastOutcome[]>

@@ -12,7 +12,7 @@ export type Pool<Node> = {
   best(): NodeEndpoint<Node>[]
   /** Verifies one endpoint if needed, asks it, and records its health. */
   ask<Result>(endpoint: NodeEndpoint<Node>, act: (node: Node) => Promise<Result>): Promise<Result>
-  read<Result>(act: (node: Node) => Promise<Result>): Promise<Result>
+  read<Result>(act: (node: Node) => Promise<Result>, preferred?: Node): Promise<Result>
   doubt(): void
   inspect(): Promise<readonly RefusedEndpoint[]>
 }
@@ -94,10 +94,12 @@ export function poolOf<Node extends NodeClient>(
         endpoint.health.head = await rules.headOf(node)
       }).catch(() => undefined)
   }
-  const read = async <Result>(act: (node: Node) => Promise<Result>) => {
+  const read = async <Result>(act: (node: Node) => Promise<Result>, preferred?: Node) => {
     probe()
+    const ranked = best()
+    const first = ranked.filter(({ node }) => node === preferred)
     let failure: unknown = new NodeUnreachable('every endpoint rests after failures')
-    for (const endpoint of best()) {
+    for (const endpoint of new Set([...first, ...ranked])) {
       try {
         const result = await ask(endpoint, act)
         inUse = endpoint

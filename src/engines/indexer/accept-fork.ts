@@ -67,10 +67,10 @@ async function requireOnChain(chain: Chain, hash: string): Promise<ForkBlock> {
   if (!block)
     throw new Error(`--at: no endpoint of ${blockchain} has block ${hash}: correct the hash or the endpoints`)
   const { number } = block
-  const there = await chain.blocks.byNumber(number)
-  if (there?.hash !== hash)
+  const there = await chain.blocks.hashAt(number)
+  if (there !== hash)
     throw new Error(
-      `--at: the endpoints of ${blockchain} have ${there?.hash ?? 'no block'} at ${number}, not ${hash}: name a block of their branch, or replace them`,
+      `--at: the endpoints of ${blockchain} have ${there ?? 'no block'} at ${number}, not ${hash}: name a block of their branch, or replace them`,
     )
   const { upTo, said } = await chain.blocks.agreedUpTo(number, async () => hash)
   if (upTo !== number)
@@ -85,8 +85,8 @@ async function newestCommon(ctx: EngineCtx, chain: Chain, head: CanonicalBlock):
   const { blockchain } = chain.network
   const commonAt = async (number: number) => {
     const ours = await canonicalHashAt(ctx.database, blockchain, number)
-    const theirs = await chain.blocks.byNumber(number)
-    return ours !== undefined && ours === theirs?.hash ? { number, hash: ours } : undefined
+    const theirs = await chain.blocks.hashAt(number)
+    return ours !== undefined && ours === theirs ? { number, hash: ours } : undefined
   }
   const oldest = await oldestNumber(ctx.database, blockchain)
   let common = await commonAt(oldest)

@@ -1,7 +1,9 @@
 import type { Chain } from '#chains/chain'
 import type { Block } from '#chains/facets/blocks'
 import type { EngineCtx } from '#engines/ctx'
+import { FalseContents } from './agreed-contents.ts'
 import { applyBlock } from './apply-block.ts'
+import type { ReadAhead } from './read-ahead.ts'
 import { revertFalseContents, revertOrphanedHead } from './reorg.ts'
 import { type CanonicalBlock, canonicalHead } from './store/blocks.ts'
 
@@ -17,26 +19,38 @@ type Pace = {
   mayGoOn(): boolean
 }
 
+/** A chain, and the blocks of it that were read already. */
+type FollowedChain = { chain: Chain; readAhead: ReadAhead }
+
 /**
  * Applies the blocks of a chain up to its head: never skips one, and reverts to the common ancestor after a reorg. Returns
  * when there is nothing more to apply, or when `pace` stops it.
  */
-export async function catchUp(ctx: EngineCtx, chain: Chain, pace: Pace): Promise<void> {
+export async function catchUp(ctx: EngineCtx, followed: FollowedChain, pace: Pace): Promise<void> {
+  const { chain, readAhead } = followed
   let ahead = 2
+  let reverting = false
   while (pace.mayGoOn()) {
     const head = await canonicalHead(ctx.database, chain.network.blockchain)
     const target = await chain.blocks.head()
+    // Hashes show how deep a reorg is: contents are read only from the common ancestor on.
+    reverting = reverting && head !== undefined && (await revertOrphanedHead(ctx, chain, head, target))
+    if (reverting) continue
     const next = head ? head.number + 1 : firstNumber(chain, target.number)
     const last = Math.min(target.number, next + ahead - 1)
     if (next <= last) {
       const startedMs = performance.now()
-      const applied = await applyBlocks(ctx, chain, head, next, last, pace).catch(
-        revertFalseContents(ctx, chain),
+      const applied = await applyBlocks(ctx, followed, head, { from: next, to: last }, pace).catch(
+        (error) => {
+          if (error instanceof FalseContents) readAhead.forget()
+          return revertFalseContents(ctx, chain)(error)
+        },
       )
       ahead = adapted(ahead, performance.now() - startedMs)
       if (applied > 0) continue
     }
     if (!head || !(await revertOrphanedHead(ctx, chain, head, target))) return
+    reverting = true
   }
 }
 
@@ -51,14 +65,13 @@ const firstNumber = (chain: Chain, target: number) => (chain.local ? 0 : target)
 /** Applies consecutive blocks until one does not fit or could not be read; returns the number of blocks applied. */
 async function applyBlocks(
   ctx: EngineCtx,
-  chain: Chain,
+  { chain, readAhead }: FollowedChain,
   head: CanonicalBlock | undefined,
-  from: number,
-  to: number,
+  { from, to }: { from: number; to: number },
   pace: Pace,
 ): Promise<number> {
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
-  const answers = await Promise.allSettled(numbers.map((number) => chain.blocks.byNumber(number)))
+  const answers = await Promise.allSettled(numbers.map(readAhead.read))
   let parent = head
   let count = 0
   for (const answer of answers) {
@@ -70,6 +83,7 @@ async function applyBlocks(
     const block = answer.value
     if (!block || pace.stopping() || !follows(block, parent, from + count)) break
     if (!(await applyBlock(ctx, chain, block, parent))) break
+    readAhead.applied(block.number)
     parent = { number: block.number, hash: block.hash, parentHash: block.parentHash }
     count += 1
   }

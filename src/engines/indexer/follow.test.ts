@@ -23,6 +23,7 @@ import { mineUntil, until } from '#testing/platform/until'
 import { programFile } from '#testing/processes/programs'
 import { isDeep, sizeOf } from '#testing/runner/size'
 import { applyBlock } from './apply-block.ts'
+import { openReadAhead } from './read-ahead.ts'
 import { canonicalHead } from './store/blocks.ts'
 import { highestFinal } from './store/steps.ts'
 
@@ -200,11 +201,17 @@ describe('several indexers', () => {
     const others = await Promise.all(
       [1, 2, 3].map(() => openTestIndexer({ rpcUrl: chain.rpcUrl, connection: indexing.connection })),
     )
-    const [known] = indexing.ctx.chains.list()
+    const known = indexing.ctx.chains.list()[0]!
     for (let index = 0; index < racedBlocks; index++) await chain.send(address, 1n)
     const { catchUp } = await import('./catch-up.ts')
     await Promise.all(
-      others.map(({ ctx }) => catchUp(ctx, known!, { stopping: () => false, mayGoOn: () => true })),
+      others.map(({ ctx }) =>
+        catchUp(
+          ctx,
+          { chain: known, readAhead: openReadAhead(known) },
+          { stopping: () => false, mayGoOn: () => true },
+        ),
+      ),
     )
     await untilIndexed(indexing, chain.rpcUrl)
     await appliedOnce()

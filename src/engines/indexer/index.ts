@@ -17,6 +17,7 @@ import { catchUp } from './catch-up.ts'
 import { alarmSingleEndpoints } from './endpoint-agreement.ts'
 import { watchEndpointLag } from './endpoint-lag.ts'
 import { haltOnDeepReorg, watchHalt } from './halt.ts'
+import { openReadAhead } from './read-ahead.ts'
 import { watchSilentChains } from './silent-chains.ts'
 import { releaseLease, storedBlocks, takeLease } from './store/blocks.ts'
 import { highestFinal } from './store/steps.ts'
@@ -70,18 +71,22 @@ export function startIndexer(ctx: EngineCtx): Service {
 function followHead(ctx: EngineCtx, chain: Chain, holder: string): Service {
   const { blockchain } = chain.network
   const isHaltedNow = watchHalt(ctx, blockchain)
+  const followed = { chain, readAhead: openReadAhead(chain) }
   let stopping = false
   let leasedUntilMs = 0
   const turn = async () => {
     if (await isHaltedNow()) return false
     if (performance.now() > leasedUntilMs - leaseMs / 2) {
       const startedMs = performance.now()
-      if (!(await takeLease(ctx.database, blockchain, holder, leaseMs))) return false
+      if (!(await takeLease(ctx.database, blockchain, holder, leaseMs))) {
+        followed.readAhead.forget()
+        return false
+      }
       leasedUntilMs = startedMs + leaseMs
     }
     const isFresh = () => performance.now() < leasedUntilMs - leaseMs / 2
     const pace = { stopping: () => stopping, mayGoOn: () => !stopping && isFresh() }
-    const halts = await haltOnDeepReorg(ctx, blockchain, catchUp(ctx, chain, pace))
+    const halts = await haltOnDeepReorg(ctx, blockchain, catchUp(ctx, followed, pace))
     // Renews the lease and repeats at once when the turn ended because the lease is old, not because the head was reached.
     return !stopping && (halts || !isFresh())
   }

@@ -51,8 +51,8 @@ async function replacementOf(
 ): Promise<string | undefined> {
   // A node behind us may only lag; a local chain was really rewound.
   if (head.number > target.number) return chain.local ? target.hash : undefined
-  const there = head.number === target.number ? target : await chain.blocks.byNumber(head.number)
-  return there === undefined || there.hash === head.hash ? undefined : there.hash
+  const there = head.number === target.number ? target.hash : await chain.blocks.hashAt(head.number)
+  return there === head.hash ? undefined : there
 }
 
 /**

@@ -99,6 +99,7 @@ const blockOf = (block: LedgerBlock): Block => ({
 const blocksOf = ({ ask, block }: Reads, finalityDepth: number): Pick<Chain, 'blocks' | 'effects'> => ({
   blocks: {
     head: async () => refOf((await ask<LedgerBlock>('head'))!),
+    hashAt: async (number) => (await block(number))?.hash,
     byNumber: block,
     byHash: block,
     watchHeads: (onHead) => {

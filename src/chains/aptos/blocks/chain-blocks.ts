@@ -26,6 +26,7 @@ export function blocksThrough(nodes: Nodes<RestNode>, input: ChainInput) {
   const readers = {
     newest: (node: RestNode) => readNewest(node, network),
     at: (node: RestNode, height: number) => readBlockAt(node, network, height),
+    hashAt: async (node: RestNode, height: number) => (await readRef(node, height))?.hash,
   }
   const { blocks, effects, recent } = blocksWithOutcomes(nodes, readers, input)
   const lastVersionOf: LastVersionOf = async (node, { number, hash }) => {

@@ -164,6 +164,22 @@ describe('a local node', () => {
     await expect(own.blocks.byNumber(height)).rejects.toBeInstanceOf(NodeUnreachable)
   })
 
+  it('is asked again for a receipt that it gave of another block, and for no other', async () => {
+    const block = (await own.blocks.byNumber(number))!
+    const hashes = block.transactions.map(({ hash }) => hash)
+    const asked: unknown[] = []
+    node.lie((method, result, [param]) => {
+      if (method !== 'eth_getTransactionReceipt') return result
+      asked.push(param)
+      return param === hashes[0] && asked.length <= hashes.length ? { ...result, blockHash: other } : result
+    })
+    const read = () => own.effects.receiptsOf(block, hashes)
+    await expect(read()).rejects.toBeInstanceOf(NodeUnreachable)
+    expect((await read()).map(({ txHash }) => txHash)).toEqual(hashes)
+    await read()
+    expect(asked).toEqual([...hashes, hashes[0]])
+  })
+
   it('is not asked for logs where the block says that there are none', async () => {
     await chain.send(receiver, 1n)
     node.callCounts.clear()

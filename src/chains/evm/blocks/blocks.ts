@@ -50,6 +50,15 @@ export async function readHead(rpc: Rpc, chainId: number): Promise<BlockRef> {
   return blockRefOf(raw as RawBlock)
 }
 
+/** The hash of the block at a height; `undefined` when the node does not have it. */
+export async function readHashAt(rpc: Rpc, number: number): Promise<BlockHash | undefined> {
+  const raw = await rpc.call<RawBlock | null>('eth_getBlockByNumber', [toQuantity(number), false])
+  if (!raw) return undefined
+  const ref = blockRefOf(raw)
+  if (ref.number === number) return ref.hash
+  throw new NodeUnreachable(`the node gave block ${ref.number} ${ref.hash} where ${number} was asked for`)
+}
+
 export type BlockKey = { number: number } | { hash: BlockHash }
 
 /**
@@ -79,9 +88,8 @@ export async function readBlock(
   const emitters = emittersOf(network)
   const header = { ...ref, logsBloom: raw.logsBloom }
   const sought = { emitters, topic: transferTopic } as const
-  const { byHash, logs } = local
-    ? { byHash: undefined, logs: await readLogs(rpc, header, transactions, sought) }
-    : await readBlockReceipts(rpc, header, transactions, sought)
+  const read = local ? readLogs : readBlockReceipts
+  const { byHash, logs } = await read(rpc, header, transactions, sought)
   const listed = new Set<string>(emitters)
   const transfers = logs.filter((log) => listed.has(log.address)).flatMap(transferOf)
   return wholeOf({ ...ref, transactions, logs, transfers }, byHash, local)

@@ -6,24 +6,26 @@ import type { ChainLog, ChainTransaction } from '../../facets/blocks.ts'
 import { hash, readInteger } from '../rpc/quantities.ts'
 import { NodeUnreachable, type Rpc } from '../rpc/rpc.ts'
 import { bloomOf, bloomValue } from './bloom.ts'
-import { type Header, logFrom, readBlockReceipts, type Sought } from './receipts.ts'
+import { type BlockReceipts, type Header, logFrom, readBlockReceipts, type Sought } from './receipts.ts'
+
+/** The logs of a block, with the receipts if those were read for them. */
+type LogsRead = { byHash: BlockReceipts['byHash'] | undefined; logs: ChainLog[] }
 
 export async function readLogs(
   rpc: Rpc,
   header: Header,
   transactions: readonly ChainTransaction[],
   sought: Sought,
-): Promise<ChainLog[]> {
+): Promise<LogsRead> {
   const filter = bloomValue(header.logsBloom)
-  if (filter === 0n) return []
+  if (filter === 0n) return { byHash: undefined, logs: [] }
   const given = await rpc.call<Record<string, unknown>[]>('eth_getLogs', [{ blockHash: header.hash }])
   if (!Array.isArray(given)) throw new NodeUnreachable("the node's logs are not a list")
   // A node that indexes logs late answers "none" for a block it has; the filter in the header shows otherwise.
-  if (given.length === 0 && filter !== undefined)
-    return (await readBlockReceipts(rpc, header, transactions, sought)).logs
+  if (given.length === 0 && filter !== undefined) return readBlockReceipts(rpc, header, transactions, sought)
   const logs = given.map((raw, place) => logOf(raw, place, header, transactions))
   if (filter !== undefined && bloomOf(logs) !== filter) throw foreign(header)
-  return logs
+  return { byHash: undefined, logs }
 }
 
 const foreign = ({ hash: blockHash }: Header) =>

@@ -36,8 +36,8 @@ export type Header = BlockRef & { logsBloom: unknown }
 /** Logs of the chain's own actions that matter: a receipt of one that may hold them must account for all of its logs. */
 export type Sought = { emitters: readonly Hex[]; topic: Hex }
 
-/** Old nodes that return only one receipt at a time. */
-const withoutBlockReceipts = new WeakSet<Rpc>()
+/** Old nodes lack it, and return only one receipt at a time. */
+const ofBlock = 'eth_getBlockReceipts'
 const batchMax = 100
 export const zeroAddress = `0x${'0'.repeat(40)}`
 
@@ -71,7 +71,7 @@ export async function readBlockReceipts(
   return { byHash: new Map([...byHash].map(([txHash, raw]) => [txHash, slim(raw)])), logs }
 }
 
-/** Drops the logs, most of the size and already read: receipts are cached for a while. */
+/** Drops the logs, most of the size and already read: receipts are kept for a while. */
 const slim = ({ logs, logsBloom, ...raw }: RawReceipt): RawReceipt => ({ ...raw, logs: [] })
 
 const doubt = (header: BlockRef, what: string) => new NodeUnreachable(`block ${header.hash} ${what}`)
@@ -81,14 +81,14 @@ async function rawReceipts(
   blockHash: BlockHash,
   transactions: readonly ChainTransaction[],
 ): Promise<RawReceipt[]> {
-  if (!withoutBlockReceipts.has(rpc)) {
+  if (!rpc.lacking.has(ofBlock)) {
     try {
-      const raws = await rpc.call<RawReceipt[] | null>('eth_getBlockReceipts', [blockHash])
+      const raws = await rpc.call<RawReceipt[] | null>(ofBlock, [blockHash])
       if (Array.isArray(raws)) return raws
       throw new NodeUnreachable(`the node has no receipts of block ${blockHash}`)
     } catch (error) {
       if (!isUnknownMethod(error)) throw error
-      withoutBlockReceipts.add(rpc)
+      rpc.lacking.add(ofBlock)
     }
   }
   // Receipts requested one by one cannot show that the node omitted a transaction.
@@ -197,25 +197,22 @@ function checkFilter(
 /** From this number on, one request for the whole block's receipts is cheaper than one call each. */
 const wholeBlockFrom = 20
 
-/** Receipts of `txHashes`, each of which must be in the block; throws `NodeUnreachable` otherwise. */
+/** Receipts of `txHashes`, and perhaps of other transactions of the block. */
 export async function readReceipts(
   rpc: Rpc,
   blockHash: BlockHash,
   txHashes: readonly TxId[],
-): Promise<Receipt[]> {
-  if (txHashes.length === 0) return []
+): Promise<BlockReceipts['byHash']> {
+  if (txHashes.length === 0) return new Map()
   const raws =
     txHashes.length >= wholeBlockFrom
-      ? await rpc.call<RawReceipt[]>('eth_getBlockReceipts', [blockHash])
+      ? await rpc.call<RawReceipt[]>(ofBlock, [blockHash])
       : await ofEach(rpc, txHashes)
   if (!Array.isArray(raws)) throw new NodeUnreachable(`the node has no receipts of block ${blockHash}`)
-  const byHash = new Map<TxId, RawReceipt>(
-    raws.map((raw) => [hash(raw?.transactionHash, 'receipt transaction'), raw]),
-  )
-  return receiptsFrom(byHash, blockHash, txHashes)
+  return new Map(raws.map((raw) => [hash(raw?.transactionHash, 'receipt transaction'), slim(raw)]))
 }
 
-/** The parsed receipts of `txHashes`. */
+/** The parsed receipts of `txHashes`, each of which must be in the block; throws `NodeUnreachable` otherwise. */
 export function receiptsFrom(
   byHash: ReadonlyMap<TxId, RawReceipt>,
   blockHash: BlockHash,

@@ -18,6 +18,8 @@ export type Endpoints = Rpc &
   Omit<Nodes<Rpc>, 'read' | 'each'> & {
     /** The finalized block of each endpoint that is not in backoff, and the quorum. */
     finalTags(): Promise<FinalTags>
+    /** The same endpoints for a few calls that one of them answers, if it can, and those that did. */
+    forOneReader(): { reader: Rpc; answered(): Rpc[] }
   }
 
 type EndpointsInput = {
@@ -40,20 +42,35 @@ export function createEndpoints(input: EndpointsInput): Endpoints {
   const rpcs = input.urls.map((url) => createRpc(url, input))
   const { blockTimeMs } = input.network
   const { read, each, ...nodes } = openNodes({ ...input, nodes: rpcs, rules: rulesOf(input), blockTimeMs })
-  return {
-    ...nodes,
+  const lacking = new Set<string>()
+  const through = (answered?: Set<Rpc>): Rpc => ({
     url: rpcs[0]!.url,
     host: rpcs[0]!.host,
     call: <Result>(method: string, params: unknown[], limits?: AnswerLimits) =>
-      read((rpc) => rpc.call<Result>(method, params, limits)),
+      read(async (rpc) => {
+        const answer = await rpc.call<Result>(method, params, limits)
+        answered?.add(rpc)
+        return answer
+      }, lastOf(answered)),
     batch: <Result>(calls: readonly RpcCall[], limits?: AnswerLimits) =>
       read(async (rpc) => {
         const answers = await rpc.batch<Result>(calls, limits)
         const limited = rpcs.length > 1 ? answers.find(isLimited) : undefined
         if (limited) throw limited
+        answered?.add(rpc)
         return answers
-      }),
+      }, lastOf(answered)),
     batchMax: () => Math.min(...rpcs.map((rpc) => rpc.batchMax())),
+    lacking,
+    close: nodes.close,
+  })
+  return {
+    ...nodes,
+    ...through(),
+    forOneReader: () => {
+      const answered = new Set<Rpc>()
+      return { reader: through(answered), answered: () => [...answered] }
+    },
     finalTags: async () => {
       const tags = await each(readFinalTag)
       const told = tags.map((tag) => (tag.status === 'fulfilled' ? tag.value : 'unknown'))
@@ -61,6 +78,8 @@ export function createEndpoints(input: EndpointsInput): Endpoints {
     },
   }
 }
+
+const lastOf = (answered: Set<Rpc> | undefined) => [...(answered ?? [])].at(-1)
 
 const rulesOf = ({ network, crosschain }: EndpointsInput): NodeRules<Rpc> => ({
   checkIdentity: async (rpc) => checkChainId(rpc, await rpc.call('eth_chainId', []), network.chainId),

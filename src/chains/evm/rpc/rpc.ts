@@ -16,6 +16,8 @@ export type Rpc = {
   batch<Result>(calls: readonly RpcCall[], limits?: AnswerLimits): Promise<(Result | RpcError)[]>
   /** Known maximum of calls per request. */
   batchMax(): number
+  /** Methods that it turned out not to have. */
+  lacking: Set<string>
   close(): void
 }
 
@@ -78,6 +80,7 @@ export function createRpc(url: string, { timeoutMs = defaultTimeoutMs, batchMax 
     },
     batch: batches.ask,
     batchMax: batches.sizeMax,
+    lacking: new Set(),
     close: http.close,
   }
 }

@@ -37,6 +37,7 @@ export function solanaBlocksThrough(
   const readers = {
     newest: readNewestBlock,
     at: (node: SolanaClient, height: number) => readSolanaBlock(node, input.network, height),
+    hashAt: async (node: SolanaClient, height: number) => (await readSlotRef(node, height))?.hash,
     subscription: newSlots,
   }
   const { blocks, effects, wholeOf } = blocksWithOutcomes(nodes, readers, input)

@@ -53,7 +53,7 @@ async function riseOf(
     ])
     return after - before
   } catch (error) {
-    if (!(await blocks.byHash(hash, number))) throw error
+    if ((await blocks.hashAt(number)) !== hash) throw error
     return 0n
   }
 }

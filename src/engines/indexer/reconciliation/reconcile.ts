@@ -69,7 +69,7 @@ export async function reconcile(
 export const isStillCanonical = async (ctx: EngineCtx, chain: Chain, block: CompleteBlock | undefined) =>
   block !== undefined &&
   (await canonicalHashAt(ctx.db, chain.network.blockchain, block.number)) === block.hash &&
-  (await chain.blocks.byHash(block.hash, block.number)) !== undefined
+  (await chain.blocks.hashAt(block.number)) === block.hash
 
 async function compareAll(
   ctx: EngineCtx,

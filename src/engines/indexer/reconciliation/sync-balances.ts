@@ -100,7 +100,7 @@ async function balancesAt(
     const amounts = await Promise.all(tokens.map((token) => read(address, token, block)))
     return tokens.map(({ id: tokenId }, index) => ({ tokenId, amountAtomic: amounts[index]! }))
   } catch (error) {
-    if (await chain.blocks.byHash(block.hash, block.number)) throw error
+    if ((await chain.blocks.hashAt(block.number)) === block.hash) throw error
     return undefined
   }
 }
