@@ -275,6 +275,7 @@ export const drawnFiles = [
   'src/api/challenges/device-users.test.ts',
   'src/api/challenges/wallets-on-ed25519.test.ts',
   'src/api/signing/sign-on-ed25519.test.ts',
+  'src/engines/indexer/read-once.test.ts',
 ]
 
 /**

@@ -16,16 +16,15 @@ type ComparedContents = {
 
 /**
  * Compares the contents of blocks with other endpoints. An endpoint that told the same contents before is not asked to send them
- * again; one that told others is, since it may have been repaired.
+ * again. When too few agree, all are asked the next time, since an endpoint may have been repaired.
  */
 export function openContents(rpc: Endpoints, input: ChainInput): ComparedContents {
   const own = new Set<string>()
-  const told = new WeakMap<Rpc, Map<string, string>>()
+  /** The contents that endpoints told, by the hash of the block. */
+  const told = new Map<string, Map<Rpc, string>>()
   const remember = (one: Rpc, { hash, contentHash }: WholeBlock['block']) => {
-    const ofEndpoint = told.get(one) ?? new Map<string, string>()
-    told.set(one, ofEndpoint)
-    if (contentHash) ofEndpoint.set(hash, contentHash)
-    limit(ofEndpoint)
+    if (contentHash) told.set(hash, new Map(told.get(hash)).set(one, contentHash))
+    limit(told)
   }
   const contentFrom = async (one: Rpc, hash: string) => {
     const whole = await readBlock(one, input, { hash })
@@ -46,15 +45,17 @@ export function openContents(rpc: Endpoints, input: ChainInput): ComparedContent
     },
     // With a quorum of one, content that this process read itself needs no second read. Content that an earlier process
     // applied may come from another endpoint.
-    agreed: async ({ hash }, contentHash) =>
-      rpc.agreeing === 1 && own.has(contentHash)
-        ? { verdict: 'agreed', said: [] }
-        : rpc.agreedOn(contentHash, async (one) =>
-            told.get(one)?.get(hash) === contentHash ? contentHash : contentFrom(one, hash),
-          ),
+    agreed: async ({ hash }, contentHash) => {
+      if (rpc.agreeing === 1 && own.has(contentHash)) return { verdict: 'agreed', said: [] }
+      const agreement = await rpc.agreedOn(contentHash, async (one) =>
+        told.get(hash)?.get(one) === contentHash ? contentHash : contentFrom(one, hash),
+      )
+      if (agreement.verdict !== 'agreed') told.delete(hash)
+      return agreement
+    },
   }
 }
 
-function limit(kept: Set<string> | Map<string, string>): void {
+function limit(kept: Set<string> | Map<string, unknown>): void {
   for (const oldest of kept.keys()) if (kept.size > contentsMax) kept.delete(oldest)
 }
